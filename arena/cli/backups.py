@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
+from shlex import quote
 
 import typer
 from pydantic_core import PydanticCustomError
@@ -41,7 +42,7 @@ def backup_page(copy: Backup, keep: int) -> Page:
     for file in copy.gone:
         yield f"{file} was deleted: the newest {keep} backups are kept."
     yield "Keep a copy of it on another machine."
-    yield f"Next: {typed(f'admin restore {copy.path}')}"
+    yield f"Next: {program()} admin restore {quote(str(copy.path))} --database drill.db"
 
 
 def move(chosen: Options, target: str) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 from agents.model import Call
@@ -135,6 +136,23 @@ def live_status(data: Data) -> int:
     if reached == len(rows):
         return 0
     return 2 if reached else 1
+
+
+def command_after(data: Data, otherwise: str, venues: Sequence[str], agents: Sequence[str]) -> str:
+    """Return the command that tries these venues and agents again unless all were reached.
+
+    >>> command_after({"live": [{"ok": False}], "models": []}, "run", ["kalshi"], ["eve"])
+    'check --live --venue kalshi --model eve'
+    """
+    if not live_status(data):
+        return otherwise
+
+    words = ["check", "--live"]
+    for name in venues:
+        words += ["--venue", quote(name)]
+    for name in agents:
+        words += ["--model", quote(name)]
+    return " ".join(words)
 
 
 def cost_sentence(targets: Sequence[PingTarget]) -> str:

@@ -17,6 +17,7 @@ from typer.main import get_command
 
 from arena.cli.help import help_text
 from arena.cli.options import CONFIG_FILE, DATABASE, Options
+from arena.cli.output import with_options
 from arena.cli.page import print_error
 from arena.cli.surface import COMMANDS, FAMILIES, PANELS, Places, former_commands
 from arena.errors import ArenaError
@@ -162,6 +163,7 @@ class Program(Family):
 def expected_error(error: Exception) -> ArenaError | None:
     """Return an expected error as it is printed; None for any other, which gets a traceback."""
     if isinstance(error, ArenaError):
+        error.hint = with_options(error.hint)
         return error
     if isinstance(error, LookupError):
         from markets.registry import UntrustedExtension  # only now: another package may have that name

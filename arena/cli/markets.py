@@ -187,9 +187,10 @@ def question_page(seen: KnownMarket, answers: Sequence[Data], choice: TableChoic
     yield from market_answers_blocks(answers, choice)
     if seen.ends:
         yield Table(ANSWERED_ENDS, seen.ends)
+        yield f"Next: {typed('board')}"
     else:
         yield "No resolution is known."
-    yield f"Next: {typed('run --sync')}"
+        yield f"Next: {typed('run --sync')}"
 
 
 def _head_lines(seen: KnownMarket) -> Page:
@@ -239,9 +240,10 @@ def market_page(
         yield from _history_blocks(quotes, limit, at, choice)
     if seen.ends:
         yield Table(SHOWN_ENDS, seen.ends)
+        yield f"Next: {typed('board')}"
     else:
         yield "No resolution is known."
-    yield f"Next: {typed('run --sync')}"
+        yield f"Next: {typed('run --sync')}"
 
 
 def _price_blocks(quote: Quote | None, at: datetime) -> Page:

@@ -296,6 +296,15 @@ def clock_of(file: Path | None) -> "Callable[[], Clock]":
     return lambda: PretendedClock.read(file)
 
 
+def clock_option(clock: Path | None) -> str:
+    """Return the option that names a rehearsal's clock in another command; empty without one.
+
+    >>> clock_option(None), clock_option(Path("my clock"))
+    ('', " --clock 'my clock'")
+    """
+    return "" if clock is None else f" --clock {quote(str(clock))}"
+
+
 def given_instant(text: str | None) -> datetime | None:
     """Return the instant that an option gives, if any; without a zone it is UTC.
 

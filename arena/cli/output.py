@@ -41,6 +41,21 @@ def typed(command: str) -> str:
     return f"{program()} {command}{AGAIN.get()}"
 
 
+SUGGESTED = re.compile(
+    r"\barena (?:run(?= --|`)|check|status|board|show [a-z]+|admin (?:backup|verify|cohort [a-z]+))"
+    r"(?: --(?!config|database)[a-z-]+| all\b| [\dA-Z][\w:.-]*)*(?! --)"
+)
+"""A command that reads a config and a record, with those of its options that a hint gives it."""
+
+
+def with_options(text: str) -> str:
+    """Return a text in which suggested commands have the options that name the same config and record.
+
+    Hints are made where nobody knows what was typed.
+    """
+    return SUGGESTED.sub(lambda command: command[0] + AGAIN.get(), text)
+
+
 def print_json(value: object) -> None:
     """Print one JSON document; raise `ValueError` for NaN or infinity."""
     print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=json_value))

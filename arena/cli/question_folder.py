@@ -8,11 +8,12 @@ from typing import Any
 import typer
 
 from arena.cli.options import DEFAULT, Options
-from arena.cli.output import program
+from arena.cli.output import program, typed
 from arena.cli.page import Page
 from arena.cli.table import Table, TableColumn
-from arena.errors import count_text
+from arena.errors import ArenaError, count_text
 from arena.forms.asked_questions import read_public_folder
+from arena.rounds.adapters import unfrozen_settings
 from arena.rounds.settlement import venue_error
 from markets.distributions import form_of
 from markets.question_files.asked import QuestionFolder
@@ -46,11 +47,24 @@ def check_questions(chosen: Options, folder: Path) -> None:
     except VenueError as error:
         raise venue_error(error) from error
 
+    following = typed("check") if is_played(chosen, folder) else f"{program()} check --config FILE"
     data = {"folder": folder, "ok": not found.faults} | question_counts(found)
     data["faults"] = [asdict(fault) | {"place": fault.place} for fault in found.faults]
-    chosen.answer(data, folder_page, data, found)
+    chosen.answer(data, folder_page, data, found, following)
     if found.faults:
         raise typer.Exit(1)
+
+
+def is_played(chosen: Options, folder: Path) -> bool:
+    """Tell whether the config plays the questions of a folder; not if it can't be read."""
+    try:
+        config = chosen.known()
+    except ArenaError:
+        return False
+    if config is None or config.markets.venue != "questions":
+        return False
+    settings = unfrozen_settings(config.venue_settings, config.folder)
+    return Path(str(settings["folder"])).resolve() == folder.resolve()
 
 
 def question_counts(found: QuestionFolder) -> dict[str, Any]:
@@ -68,8 +82,8 @@ def question_counts(found: QuestionFolder) -> dict[str, Any]:
     }
 
 
-def folder_page(data: dict[str, Any], found: QuestionFolder) -> Page:
-    """Yield the faults of a folder, or the counts of its questions."""
+def folder_page(data: dict[str, Any], found: QuestionFolder, following: str) -> Page:
+    """Yield the faults of a folder, or the counts of its questions and the command `following`."""
     folder = data["folder"]
     if found.faults:
         yield Table(FAULTS, found.faults)
@@ -86,4 +100,4 @@ def folder_page(data: dict[str, Any], found: QuestionFolder) -> Page:
         f"to {data['last']:%Y-%m-%d}."
     )
     yield f"In the config they are markets: {{venue: questions, questions: {{folder: {folder}}}}}."
-    yield f"Next: {program()} check"
+    yield f"Next: {following}"

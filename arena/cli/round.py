@@ -22,6 +22,7 @@ from arena.cli.output import (
     progress,
     run_async,
     typed,
+    with_options,
 )
 from arena.cli.page import Page
 from arena.cli.table import Table, TableColumn
@@ -183,13 +184,14 @@ def report_page(at: datetime, report: RoundReport) -> Page:
 
 def missing_turns(at: datetime, report: RoundReport) -> Page:
     """Yield the agents without a good turn in a round, and how to get one."""
-    again = f"arena run --round --at {at:%Y-%m-%dT%H:%MZ}"
+    again = with_options(f"arena run --round --at {at:%Y-%m-%dT%H:%MZ}")
     failed = [name for name in report.failed if name not in report.stopped]
     if failed:
         yield f"  {', '.join(failed)} failed; {again} tries again"
     away = [turn.agent for turn in report.unanswered if turn.passing]
     if away:
-        yield f"  this round waits for {', '.join(away)}: the next arena run --round plays it again;"
+        run = with_options("arena run --round")
+        yield f"  this round waits for {', '.join(away)}: the next {run} plays it again;"
         yield "  --leave-failed goes on without those turns"
     if report.unproven:
         yield f"  {unproven_hint(report.unproven)}"
@@ -197,8 +199,10 @@ def missing_turns(at: datetime, report: RoundReport) -> Page:
         number = report.cohort
         yield (
             f"  {', '.join(report.kept)} had good turns before, so cohort {number} keeps its settings; "
-            f"to use new ones: arena admin cohort end {number}, then arena admin cohort start"
+            f"to use new ones: {with_options(f'arena admin cohort end {number}')}, "
+            f"then {with_options('arena admin cohort start')}"
         )
     if report.stopped:
         names = ", ".join(report.stopped)
-        yield f"  {names} stopped by the budget; arena check shows which, {again} tries again"
+        check = with_options("arena check")
+        yield f"  {names} stopped by the budget; {check} shows which, {again} tries again"

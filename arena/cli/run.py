@@ -17,7 +17,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.options import Options, clock_of
+from arena.cli.options import Options, clock_of, clock_option
 from arena.cli.output import attributes, interruptible, minute, plain, print_json, prints_aside, typed
 from arena.cli.page import print_page
 from arena.clock import Clock
@@ -71,7 +71,8 @@ def run_season(
     if chosen.json:
         print_json(attributes(progress, "rounds", "turns", "jobs", "failed", "left"))
     elif not log.quiet:
-        print_page([f"Stopped: {progress.summary()}.", f"Next: {typed('board')}"])
+        following = "board" if progress.rounds else f"status{clock_option(clock)}"
+        print_page([f"Stopped: {progress.summary()}.", f"Next: {typed(following)}"])
 
     if done.stop.hurry.is_set():
         raise typer.Exit(130)

@@ -1,9 +1,8 @@
 """`arena run --list`: the jobs of `arena run`, and the next times at which cohorts start or decide."""
 
 from pathlib import Path
-from shlex import quote
 
-from arena.cli.options import Options, clock_of
+from arena.cli.options import Options, clock_of, clock_option
 from arena.cli.output import minute, plain, typed
 from arena.cli.page import Page
 from arena.cli.table import Table
@@ -15,8 +14,7 @@ def list_work(chosen: Options, clock: Path | None) -> None:
     """Show the jobs and the next decisions. Nothing is written, and a record need not be there."""
     config = chosen.load()
     agenda = read_agenda(config, clock_of(clock)().now())
-    run = "run" if clock is None else f"run --clock {quote(str(clock))}"
-    chosen.answer(agenda, schedule_page, agenda, run)
+    chosen.answer(agenda, schedule_page, agenda, f"run{clock_option(clock)}")
 
 
 def schedule_page(agenda: Agenda, run: str) -> Page:

@@ -10,14 +10,14 @@ from typing import Any
 
 import typer
 
-from arena.cli.options import DEFAULT, Options, clock_of
+from arena.cli.options import DEFAULT, Options, clock_of, clock_option
 from arena.cli.output import counts_text, left_out_words, minute, plain, typed
 from arena.cli.page import Fields, Page
 from arena.cli.table import Table
 from arena.clock import now
 from arena.config import Config, environment
-from arena.errors import ArenaError, count_text, far_text, length_text
-from arena.operations.health import GOOD_WORDS, RoundCalendar, Status
+from arena.errors import ArenaError, count_text, length_text
+from arena.operations.health import GOOD_WORDS, RoundCalendar, Status, coming_text, past_text
 from arena.operations.status import (
     incident_data,
     read_status_by_config,
@@ -55,12 +55,13 @@ def show_status(chosen: Options, clock: Path | None) -> None:
         if config is not None and chosen.config is None and chosen.database is not None:
             config = config_of_record(connection, config)
         damage = find_damage(connection)
-        status = read_status_by_config(connection, at, config, pretended=clock is not None, damage=damage)
+        clock_file = "" if clock is None else str(clock)
+        status = read_status_by_config(connection, at, config, clock_file=clock_file, damage=damage)
         tasks = read_tasks(connection, status)
         verified = read_verified(connection, chosen.config or DEFAULT)
 
     data = {"today": tasks} | status_data(status) | {"verified": verified_data(verified)}
-    chosen.answer(data, status_page, status, tasks, verified)
+    chosen.answer(data, status_page, status, tasks, verified, clock)
     if status.word not in GOOD_WORDS:
         raise typer.Exit(POOR_HEALTH)
 
@@ -90,8 +91,10 @@ def verified_data(verified: VerifiedHead) -> dict[str, Any]:
     }
 
 
-def status_page(status: Status, tasks: Sequence[Task], verified: VerifiedHead) -> Page:
-    """Yield the tasks of today, then the health and state of the arena."""
+def status_page(
+    status: Status, tasks: Sequence[Task], verified: VerifiedHead, clock: Path | None = None
+) -> Page:
+    """Yield the tasks of today, then the health and state of the arena; `clock` is that of a rehearsal."""
     to_do = [task for task in tasks if not task.is_look]
     today = "nothing to do"
     if to_do:
@@ -99,31 +102,43 @@ def status_page(status: Status, tasks: Sequence[Task], verified: VerifiedHead) -
     elif not status.playing and status.calendar.cohorts and status.calendar.next_cohort is None:
         today = "nothing to do, the season is finished"
     yield f"Today: {today}"
-    yield from task_lines(to_do)
+    yield from task_lines(to_do, clock)
 
     looks = [task for task in tasks if task.is_look]
     if looks:
         yield "Worth a look:"
-        yield from task_lines(looks)
+        yield from task_lines(looks, clock)
 
     yield f"\nHealth: {status.word}"
-    yield from reason_lines(status)
+    yield from reason_lines(status, clock)
     yield ""
 
-    yield Fields(dict(status_fields(status)) | {"record": verified_text(verified, status.at)})
+    fields = dict(status_fields(status, clock))
+    yield Fields(fields | {"record": verified_text(verified, status.at, clock)})
     if status.jobs:
         yield jobs_table(status)
     for told in status.incidents:
         yield incident_line(told)
 
 
-def task_lines(tasks: Sequence[Task]) -> Page:
+def suggested(command: str, clock: Path | None) -> str:
+    """Return a command line to suggest: a rehearsal is played by its clock, whatever is to be played."""
+    if clock is None:
+        return typed(command)
+    if command == "run --round":
+        command = "run"
+    if command in ("run", "run --once"):
+        command += clock_option(clock)
+    return typed(command)
+
+
+def task_lines(tasks: Sequence[Task], clock: Path | None) -> Page:
     """Yield each task with its command below it."""
     for task in tasks:
-        yield f"  {task.text}\n    {typed(task.command)}"
+        yield f"  {task.text}\n    {suggested(task.command, clock)}"
 
 
-def reason_lines(status: Status) -> Page:
+def reason_lines(status: Status, clock: Path | None) -> Page:
     """Yield each reason for the health, with its details and its command below it."""
     for reason in status.reasons:
         yield f"  {reason.text}"
@@ -131,10 +146,10 @@ def reason_lines(status: Status) -> Page:
         if details:
             yield f"    {details}"
         if reason.command:
-            yield f"    {typed(reason.command)}"
+            yield f"    {suggested(reason.command, clock)}"
 
 
-def status_fields(status: Status) -> Iterator[tuple[str, str]]:
+def status_fields(status: Status, clock: Path | None) -> Iterator[tuple[str, str]]:
     """Yield the label and text of each line of the state."""
     at = status.at
     calendar = status.calendar
@@ -143,9 +158,9 @@ def status_fields(status: Status) -> Iterator[tuple[str, str]]:
     look = at if calendar.live else None
     if status.clock != "real":
         yield "clock", CLOCKS[status.clock].format(at)
-    yield "running", leader_text(status)
-    yield "next round", coming_text(calendar.next_round, calendar, at)
-    yield "next cohort", coming_text(calendar.next_cohort, calendar, at)
+    yield "running", leader_text(status, clock)
+    yield "next round", next_text(calendar.next_round, calendar, at, clock)
+    yield "next cohort", next_text(calendar.next_cohort, calendar, at, clock)
     yield "last round", last_round_text(status.last)
     rounds = f"{calendar.done:,} of {calendar.due:,} due are finished"
     if status.lag:
@@ -170,10 +185,10 @@ def status_fields(status: Status) -> Iterator[tuple[str, str]]:
     yield "backup", when(status.backup_at, at) if status.backup_at else "none yet"
 
 
-def verified_text(verified: VerifiedHead, at: datetime) -> str:
+def verified_text(verified: VerifiedHead, at: datetime, clock: Path | None) -> str:
     """Return when the rows of the record were last verified."""
     if not verified.number:
-        return "not verified yet: arena run does that daily"
+        return f"not verified yet: {suggested('run', clock)} does that daily"
 
     new_at = when(datetime.fromisoformat(verified.new_at), at)
     since = when(datetime.fromisoformat(verified.all_since), at)
@@ -204,16 +219,16 @@ def spending_fields(status: Status) -> Iterator[tuple[str, str]]:
     yield "calls", in_progress
 
 
-def leader_text(status: Status) -> str:
+def leader_text(status: Status, clock: Path | None) -> str:
     """Return which process runs the arena."""
     leader = status.leader
     if leader is None:
-        return "no; start it with arena run"
+        return f"no; start it with {suggested('run', clock)}"
     who = f"process {leader.process} on {leader.host}"
     return who if leader.alive else f"no; {who} ran it until {minute(leader.until)} UTC"
 
 
-def coming_text(coming: datetime | None, calendar: RoundCalendar, at: datetime) -> str:
+def next_text(coming: datetime | None, calendar: RoundCalendar, at: datetime, clock: Path | None) -> str:
     """Return the time of the next event in words.
 
     A simulated world has a time of its own, and a first cohort starts at once.
@@ -221,10 +236,10 @@ def coming_text(coming: datetime | None, calendar: RoundCalendar, at: datetime) 
     if coming is None:
         return "–"
     if not calendar.live:
-        return f"{minute(coming)} UTC, simulated: arena run --round plays it now"
+        return f"{minute(coming)} UTC, simulated: {suggested('run --round', clock)} plays it now"
     if not calendar.cohorts and coming <= at:
-        return "now: arena run or arena run --round starts it"
-    return when(coming, at)
+        return f"now: {suggested('run --round', clock)} starts it"
+    return coming_text(coming, at)
 
 
 def last_round_text(rounds: Sequence[RoundState]) -> str:
@@ -261,7 +276,8 @@ def jobs_table(status: Status) -> Table:
     for job in status.jobs:
         coming = status.next_jobs.get(job.name)
         last = when(job.ended_at, status.at)
-        rows.append((job.name, last, job.failures or None, when(coming, status.at), plain(job.note) or None))
+        next_time = coming_text(coming, status.at) if coming else "–"
+        rows.append((job.name, last, job.failures or None, next_time, plain(job.note) or None))
     return Table(("job", "last done", "failed", "next", "note"), rows)
 
 
@@ -275,17 +291,17 @@ def incident_line(told: RecordedIncident) -> str:
 
 
 def when(at: datetime | None, now: datetime | None) -> str:
-    """Return an instant with its distance from now; without the distance if `now` is None.
+    """Return a past instant with its distance from now; without the distance if `now` is None.
 
     >>> from datetime import UTC
-    >>> when(datetime(2026, 1, 4, tzinfo=UTC), datetime(2026, 1, 3, 21, 30, tzinfo=UTC))
-    '2026-01-04 00:00 UTC (in 2.5 h)'
+    >>> when(datetime(2026, 1, 4, tzinfo=UTC), datetime(2026, 1, 4, 2, 30, tzinfo=UTC))
+    '2026-01-04 00:00 UTC (2.5 h ago)'
     """
     if at is None:
         return "–"
     if now is None:
         return f"{minute(at)} UTC"
-    return f"{minute(at)} UTC ({far_text(at, now)})"
+    return past_text(at, now)
 
 
 def dollars(amount: int) -> str:

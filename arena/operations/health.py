@@ -120,9 +120,9 @@ class HealthReason:
         if self.cause:
             texts.append(self.cause)
         if self.since is not None:
-            texts.append(f"since {instant_text(self.since, now)}")
+            texts.append(f"since {past_text(self.since, now)}")
         if self.next_try is not None:
-            texts.append(f"next try {instant_text(self.next_try, now)}")
+            texts.append(f"next try {coming_text(self.next_try, now)}")
         elif self.since is not None:
             texts.append("no next try is planned")
         if self.waits:
@@ -130,9 +130,18 @@ class HealthReason:
         return texts
 
 
-def instant_text(at: datetime, now: datetime) -> str:
-    """Return an instant to the minute, and how far away it is."""
-    return f"{at:%Y-%m-%d %H:%M} UTC ({far_text(at, now)})"
+def past_text(at: datetime, now: datetime) -> str:
+    """Return a past instant to the minute, and how long ago it was.
+
+    The length is left out if it was noted by another clock, by which it is yet to come.
+    """
+    text = f"{at:%Y-%m-%d %H:%M} UTC"
+    return text if at > now else f"{text} ({far_text(at, now)})"
+
+
+def coming_text(at: datetime, now: datetime) -> str:
+    """Return an instant to come, and in how long it comes; "now" if it has come."""
+    return "now" if at <= now else f"{at:%Y-%m-%d %H:%M} UTC ({far_text(at, now)})"
 
 
 def merged_reasons(reasons: Sequence[HealthReason]) -> list[HealthReason]:
@@ -167,7 +176,7 @@ class Surroundings:
     `missing_keys` has, by agent, the environment variable that is not set. With `expects_backups` the config
     has the backup turned on, and `backup_at` is when the newest file in its folder was made. `damage` is what
     a look at the pages of the file found to be wrong, `backup_file` is the newest backup, and `servers`
-    are who is asked for an agent's model by the config of now.
+    are who is asked for an agent's model by the config of now. `clock_file` has a rehearsal's time.
     """
 
     missing_keys: Mapping[str, str] = field(default_factory=dict)
@@ -178,6 +187,7 @@ class Surroundings:
     damage: str = ""
     backup_file: str = ""
     servers: Mapping[str, str] = field(default_factory=dict)
+    clock_file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

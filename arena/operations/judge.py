@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import chain
+from shlex import quote
 
 from agents.text import one_line
 from arena.calls.wait_reports import wait_text
@@ -362,10 +363,17 @@ def _restore_command(status: Status) -> str:
     return f"admin restore {status.around.backup_file or '…'} --force"
 
 
+def _clock_command(file: str) -> str:
+    """Return the command that looks at a rehearsal's clock again; empty without its file."""
+    return f"status --clock {quote(file)}" if file else ""
+
+
 def _mending_command(recorded: RecordedIncident, status: Status) -> str:
     """Return the command of an incident if it doesn't follow from the code alone, else an empty text."""
     kind = recorded.incident.kind
     fault = recorded.incident.data.get("reason")
+    if kind == "clock_stepped":
+        return _clock_command(recorded.incident.data.get("clock", ""))
     if kind not in ("verify_failed", "record_unusable"):
         return ""
     if fault == "damaged":
@@ -379,7 +387,9 @@ def _next_try(recorded: RecordedIncident, status: Status) -> datetime | None:
     """Return when an incident's cause is retried by itself; None if it isn't, or nothing runs."""
     kind = recorded.incident.kind
     if kind in (*AGENT_TROUBLES, "agent_waiting"):
-        return status.calendar.next_round
+        coming = status.calendar.next_round
+        # A round of a season with its own time comes as soon as somebody plays on.
+        return coming if coming is None or status.calendar.live else status.at
     if kind == "heads_unpublished":
         return status.heads.next_try_at
     if kind == "record_unusable":
@@ -538,14 +548,20 @@ def _machine_reasons(status: Status) -> Iterator[HealthReason]:
     by_clock = status.clock != "mixed" and status.calendar.live
     if by_clock and looked_at is not None and looked_at > status.at + CLOCK_TOLERANCE:
         read_at = f"{looked_at:%Y-%m-%d %H:%M} UTC"
-        text = f"this machine's clock is behind the record: prices were read at {read_at}"
+        file = status.around.clock_file
+        clock = "this machine's clock"
+        cause = "the clock is wrong now, or was ahead when they were read"
+        if file:
+            clock = f"the time in {file}"
+            cause = "write a later time in its first line, or name the clock of this record"
         yield HealthReason(
             word="trouble",
             code="clock",
-            text=text,
-            cause="the clock is wrong now, or was ahead when they were read",
+            text=f"{clock} is behind the record: prices were read at {read_at}",
+            cause=cause,
             next_try=looked_at,
             waits="what is due before then",
+            instead=_clock_command(file),
         )
 
     workers = status.workers

@@ -397,15 +397,16 @@ def _left_text(step: Due) -> str:
 
 
 def _watch_clock(leader: Leader, states: Mapping[str, JobState], now: datetime) -> None:
-    """Note that this machine's clock has stepped since the last step; at the first, that it is behind."""
+    """Note that the clock has stepped since the last step; at the first, that it is behind."""
     running = leader.running
     last = running.last_step
     reading = ClockReading(now, asyncio.get_running_loop().time())
     running.last_step = reading
     if last is None:
         newest = max((state.started_at for state in states.values()), default=now)
+        file = leader.clock.file if isinstance(leader.clock, PretendedClock) else None
         if newest - now > CLOCK_TOLERANCE:
-            _note_or_report(running, partial(note_clock, running.record, clock_behind(now, newest)))
+            _note_or_report(running, partial(note_clock, running.record, clock_behind(now, newest, file)))
         return
     if not isinstance(leader.clock, SystemClock):
         return

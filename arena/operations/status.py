@@ -4,7 +4,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -81,21 +81,22 @@ def read_status_by_config(
     now: datetime,
     config: "Config | None",
     me: str = "",
-    pretended: bool = False,
+    clock_file: str = "",
     damage: str = "",
 ) -> Status:
     """Return the status of an arena at a time by its config; by its record alone, where there is none.
 
-    `damage` is what a look at the pages of its file found to be wrong.
+    `clock_file` has the time if that is only pretended, and `damage` is what a look at the pages of the
+    record's file found to be wrong.
     """
-    around = read_surroundings(connection, config, damage)
+    around = replace(read_surroundings(connection, config, damage), clock_file=clock_file)
     if config is None:
-        return read_status(connection, now, Expected(), pretended, around)
+        return read_status(connection, now, Expected(), around)
 
     from arena.cohorts.freeze import expected_of  # loads all that cohorts are made of
 
     begun = [stored.cohort for stored in read_cohorts(connection)]
-    return read_status(connection, now, expected_of(config, now, begun, me), pretended, around)
+    return read_status(connection, now, expected_of(config, now, begun, me), around)
 
 
 def read_surroundings(connection: "Connection", config: "Config | None", damage: str) -> Surroundings:
@@ -140,10 +141,10 @@ def read_status(
     connection: "Connection",
     now: datetime,
     expected: Expected,
-    pretended: bool = False,
     around: Surroundings = NO_SURROUNDINGS,
 ) -> Status:
-    """Return the status of an arena at a time, which may be only `pretended`."""
+    """Return the status of an arena at a time, which is only pretended if it is that of a clock's file."""
+    pretended = bool(around.clock_file)
     playing = read_cohorts(connection, only_open=True)
     rounds = status_queries.read_round_states(connection)
     calendar, due = _read_calendar(connection, playing, rounds, now, expected)

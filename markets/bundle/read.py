@@ -84,7 +84,7 @@ class BadBundle(VenueError):
         if report.wrong > NAMED:
             some.append(f"and {report.wrong - NAMED:,} more")
         words = f"{folder} can't be used: {report.wrong:,} mistake{'' if report.wrong == 1 else 's'} in it"
-        hint = f"arena check {folder} lists them"
+        hint = f"arena check {folder} lists them" if folder.is_dir() else "name the folder of a recording"
         super().__init__("bad_bundle", "\n".join((words, *some)), hint)
         self.report = report
 

@@ -307,19 +307,20 @@ def test_5_a_clock_that_was_ahead(world: Arena) -> None:
     found = world.reasons("clock", "clock_stepped")
     reason = found["clock"]
     assert reason["text"] == (
-        "this machine's clock is behind the record: prices were read at 2026-01-04 05:00 UTC"
+        "the time in clock is behind the record: prices were read at 2026-01-04 05:00 UTC"
     )
-    assert reason["cause"] == "the clock is wrong now, or was ahead when they were read"
+    assert reason["cause"] == "write a later time in its first line, or name the clock of this record"
     assert (reason["health"], reason["next_try"], reason["command"]) == (
         "trouble",
         instant(ahead),
-        "arena check --live",
+        "arena status --clock clock",
     )
     world.once(SUNDAY + HOUR + MINUTE)
     (told,) = world.receiver.of("clock_stepped")
-    assert told["text"] == "this machine's clock is behind the record by 4.0 h"
+    file = world.folder / "clock"
+    assert told["text"] == f"the time in {file} is behind the record by 4.0 h"
     assert told["since"] == instant(SUNDAY + HOUR)
-    assert told["command"] == "arena check --live"
+    assert told["command"] == f"arena status --clock {file}"
     world.once(ahead)
     world.reasons()
 

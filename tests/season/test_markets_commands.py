@@ -135,7 +135,10 @@ def test_a_market_that_is_gone_waits_until_it_has_ended(folder: Path, wire: Poly
     assert [market["id"] for market in ended] == ["polymarket:1001"]
     shown = arena_json(folder, "show", "market", "1001")
     assert [(end["version"], end["payout"]) for end in shown["resolutions"]] == [(1, 1.0)]
-    assert "paid $1" in arena(folder, "show", "market", "1001").stdout
+    told = arena(folder, "show", "market", "1001").stdout
+    assert "paid $1" in told
+    assert told.endswith("arena board\n"), "there is nothing left to read"
+    assert arena(folder, "show", "market", "1002").stdout.endswith("arena run --sync\n")
 
 
 def test_ends_are_asked_for_only_if_wanted(folder: Path, wire: PolymarketWire, venue: VenueServer) -> None:
@@ -225,6 +228,7 @@ def test_a_venue_that_cannot_be_checked_is_named(folder: Path, venue: VenueServe
     done = arena(folder, "check", "--live", "--venue", "polymarket")
     assert done.returncode == 1
     assert "polymarket: 127.0.0.1 answered 403" in done.stdout
+    assert done.stdout.endswith("arena check --live --venue polymarket\n")
     unknown = arena_json(folder, "check", "--live", "--venue", "nowhere", status=1)
     assert unknown["error"]["code"] == "unknown_venue"
 

@@ -55,6 +55,22 @@ def test_a_round_is_played_again_until_its_model_has_answered(
     assert arena_json(folder, "admin", "verify").items() >= AGREES.items()
 
 
+def test_what_tries_again_names_the_same_config_and_record(folder: Path, provider: FaultyProvider) -> None:
+    (folder / "config.yaml").rename(folder / "mine.yaml")
+    named = ("--config", "mine.yaml", "--database", "mine.db")
+    provider.script("eve", BEHAVIOURS["503"])
+    options = " ".join(named)
+    told = arena(folder, "run", "--round", *named)
+    assert told.returncode == 2
+    assert f"eve failed; arena run --round --at 2026-01-04T00:00Z {options} tries again\n" in told.stdout
+    assert f"the next arena run --round {options} plays it again;\n" in told.stdout
+
+    refused = arena(folder, *NEXT, *named)
+    again = f"`arena run --round --at 2026-01-04T00:00Z {options}` tries again"
+    assert again in refused.stderr
+    assert arena_json(folder, *NEXT, *named, status=2)["error"]["mend"].startswith(again)
+
+
 @pytest.mark.parametrize("words", [("run", "--round", "--leave-failed"), (*NEXT, "--leave-failed")])
 def test_who_says_so_goes_on_without_the_model(
     words: tuple[str, ...], folder: Path, provider: FaultyProvider

@@ -165,6 +165,21 @@ def test_live_questions_are_played_as_time_passes(tmp_path: Path) -> None:
     assert (cohort["stamp"], bool(cohort["ended_at"])) == ("live", True)
 
 
+def test_the_config_that_plays_a_folder_is_checked_next(tmp_path: Path) -> None:
+    questions = a_season(tmp_path)
+    (questions / "questions.csv").write_text(HEAD + RAIN, "utf-8")
+    (tmp_path / "config.yaml").rename(tmp_path / "mine.yaml")
+    assert arena(tmp_path, "check", "questions", "--config", "mine.yaml").stdout.endswith(
+        "arena check --config mine.yaml\n"
+    )
+    assert arena(tmp_path, "check", "questions").stdout.endswith("arena check --config FILE\n")
+    (tmp_path / "mine.yaml").rename(tmp_path / "config.yaml")
+    assert arena(tmp_path, "check", "questions").stdout.endswith("arena check\n")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "questions.csv").write_text(HEAD + RAIN, "utf-8")
+    assert arena(tmp_path, "check", "other").stdout.endswith("arena check --config FILE\n")
+
+
 @pytest.mark.parametrize("words", [("check", "--live"), ("run", "--sync")])
 def test_other_commands_read_the_folder(words: tuple[str, ...], tmp_path: Path) -> None:
     questions = a_season(tmp_path)

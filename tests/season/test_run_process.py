@@ -20,7 +20,7 @@ from arena.cli.run import LineLog, play
 from arena.clock import PretendedClock, now
 from arena.config import load
 from tests.program.forked import Forked, Forks
-from tests.program.rehearsal import clock_at, content, rows
+from tests.program.rehearsal import SUNDAY, clock_at, content, rows
 from tests.program.running import arena, arena_json, provider
 from tests.provider.replies import GOOD, late, says
 from tests.provider.server import FaultyProvider
@@ -230,7 +230,8 @@ def test_it_tells_in_lines_and_at_the_end_how_much_it_did(tmp_path: Path) -> Non
     assert set(more) - set(told) == {"marks", "scores", "verify"}
 
 
-ENDS = [("run --round", 130, "stopped; 1 turn done, and kept\n→ arena run --round continues it"),
+STOPPED = "stopped; 1 turn done, and kept\n→ arena run --round --database arena.db continues it"
+ENDS = [("run --round", 130, STOPPED),
         ("run --clock clock", 0, "Stopped: 0 rounds, 1 turn, 0 jobs done.\nNext: ")]  # fmt: skip
 
 
@@ -265,8 +266,8 @@ def test_ctrl_c_twice_at_once_ends_without_a_traceback(
     for _ in range(2):
         run.signal(signal.SIGINT)
         sleep(pause)
-    hint = "→ arena run --round continues it; a call in progress may still be charged"
-    assert (run.wait(), run.said()) == (130, f"stopped; 1 turn done, and kept\n{hint}\n")
+    charged = "a call in progress may still be charged"
+    assert (run.wait(), run.said()) == (130, f"{STOPPED}; {charged}\n")
     assert content(folder)["differences"] == []
 
 
@@ -297,10 +298,20 @@ def test_the_status_of_a_rehearsal_says_whose_clock_it_goes_by(tmp_path: Path) -
     here = ("--database", "rehearsal.db")
     with provider(tmp_path / "requests") as url:
         ran = arena(folder, "run", "--once", "--clock", "clock", *here, ARENA_DEMO_PROVIDER=url)
+        again = arena(folder, "run", "--once", "--clock", "clock", *here, ARENA_DEMO_PROVIDER=url)
     assert ran.stdout.endswith("arena board --database rehearsal.db\n")
+    assert "Stopped: 0 rounds" in again.stdout
+    assert again.stdout.endswith("arena status --clock clock --database rehearsal.db\n")
     assert arena_json(folder, "status", *here)["clock"] == "mixed"
     assert "use --clock FILE" in arena(folder, "status", *here).stdout
     found = arena_json(folder, "status", "--clock", "clock", *here)
     assert (found["clock"], found["at"]) == ("pretended", "2026-01-04T00:00:00+00:00")
+
+    clock_at(folder, SUNDAY - timedelta(days=1))
+    arena(folder, "run", "--once", "--clock", "clock", *here)
+    told = arena_json(folder, "status", "--incidents", *here)["incidents"]
+    assert "the time in clock is behind the record by 24.0 h" in [incident["text"] for incident in told]
+    assert "this machine" not in arena(folder, "status", "--clock", "clock", *here).stdout
+
     arena_json(folder, "run", "--round", "--database", "real.db", ARENA_DEMO_PROVIDER=url, status=2)
     assert arena_json(folder, "status", "--database", "real.db")["clock"] == "real"

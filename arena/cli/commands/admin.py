@@ -76,7 +76,7 @@ def backup(
         State hash …
         Keep a copy of it on another machine.
 
-    Next: arena admin restore FILE
+    Next: arena admin restore FILE --database drill.db
     """
     from arena.cli.backups import back_up, bring_up, move
 

@@ -369,16 +369,16 @@ def check(
         print_page(check_page(data, chosen.table))
 
     status = 0
+    coming = "check" if data["record_trouble"] else data["next_command"]
     if live:
-        from arena.cli.check_live import check_live, live_status
+        from arena.cli.check_live import check_live, command_after, live_status
 
         tried = check_live(config, venue or [], model or [], chosen.json, record)
         status = live_status(tried)
+        coming = command_after(tried, coming, venue or [], model or [])
         data |= tried
     if is_faulty(data):
         status = 1
-
-    coming = "check" if data["record_trouble"] else data["next_command"]
     chosen.answer({"ok": not status} | data, lambda _: ["", f"Next: {typed(coming)}"])
     if status:
         raise typer.Exit(status)

@@ -6,6 +6,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 from statistics import median
 from typing import Any, Literal, Protocol
 
@@ -388,13 +389,17 @@ def clock_stepped(at: datetime, seconds: float) -> Incident:
     return _since("clock_stepped", "clock", at, at, text, seconds=round(seconds), message=why)
 
 
-def clock_behind(at: datetime, newest: datetime) -> Incident:
-    """Return the incident that the record holds instants later than the clock."""
-    text = f"this machine's clock is behind the record by {length_text(newest - at)}"
+def clock_behind(at: datetime, newest: datetime, file: Path | None = None) -> Incident:
+    """Return the incident that the record is ahead of this machine's clock, or of the one in a file."""
+    clock = "this machine's clock" if file is None else f"the time in {file}"
+    text = f"{clock} is behind the record by {length_text(newest - at)}"
     why = f"jobs were done at {newest:%Y-%m-%d %H:%M} UTC: the clock is wrong now, or was ahead then"
     seconds = round((at - newest).total_seconds())
+    data = {"seconds": seconds, "message": why}
+    if file is not None:
+        data["clock"] = str(file)
     # By that instant, so that a start every ten minutes tells it once.
-    return _since("clock_stepped", "clock", newest, at, text, seconds=seconds, message=why)
+    return _since("clock_stepped", "clock", newest, at, text, **data)
 
 
 def cohort_finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:

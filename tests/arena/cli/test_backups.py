@@ -57,6 +57,12 @@ def test_a_backup_goes_to_the_folder_of_the_config_and_the_newest_stay(here: Pat
     assert f"State hash {made['state_hash']}" in said
 
 
+def test_the_drill_that_a_backup_suggests_works_beside_the_record(here: Path) -> None:
+    following = run("backup", "my move.db", "--database", "season.db").output.splitlines()[-1]
+    assert following.endswith("arena admin restore 'my move.db' --database drill.db")
+    assert run("restore", "my move.db", "--database", "drill.db").exit_code == 0
+
+
 def test_a_record_that_is_named_needs_no_config(here: Path) -> None:
     (here / "config.yaml").unlink()
     assert told("backup", "--database", "season.db")["file"].startswith("backups/season-")

@@ -37,7 +37,7 @@ NEEDY = "markets: {venue: simulator}\nagents:\n  - {kind: constant, name: c}\n  
 REFUSED = [
     (["broken"], "bad_bundle", 'prices.csv:2: found prob_yes "2", expected a number from 0 to 1'),
     (["broken"], "bad_bundle", "→ arena check broken lists them"),
-    (["nowhere"], "bad_bundle", ""),
+    (["nowhere"], "bad_bundle", "→ name the folder of a recording"),
     (["empty"], "no_price", ""),
     (["small", "--agents", "market,nobody"], "no_agent", "no agent 'nobody' and no such kind"),
     (["small", "--agents", "llm"], "no_agent", "the kind llm needs settings that have no default"),

@@ -256,6 +256,43 @@ def test_a_record_of_another_arena_has_its_own_settings(folder: Path, tmp_path: 
     assert found["spend"]["budgets"] == []
 
 
+def test_what_is_suggested_names_the_same_record_config_and_clock(tmp_path: Path) -> None:
+    """Also in a folder whose own config and record are others."""
+    simulated_config(tmp_path, "{kind: market}", cohorts="rounds: 2, count: 1")
+    (tmp_path / "config.yaml").rename(tmp_path / "mine.yaml")
+    named = ("--config", "mine.yaml", "--database", "my drill.db")
+    assert arena(tmp_path, "run", "--round", *named).returncode == 0
+
+    options = " --config mine.yaml --database 'my drill.db'"
+    shown = arena(tmp_path, "status", *named).stdout
+    assert f"arena run --round{options} plays it now\n" in shown
+    assert f"arena run{options}\n" in shown
+
+    write(tmp_path, "2026-01-04T00:00Z\n", "my clock")
+    rehearsed = arena(tmp_path, "status", "--clock", "my clock", *named).stdout
+    run = f"arena run --clock 'my clock'{options}"
+    assert f"{run} plays it now\n" in rehearsed
+    assert f"{run}\n" in rehearsed
+    assert "--round" not in rehearsed
+
+
+def test_spans_compare_instants_of_one_clock_only(tmp_path: Path) -> None:
+    """Incidents and jobs are noted by another clock than a rehearsal's; rounds have a time of their own."""
+    simulated_config(tmp_path, "{name: ann, kind: market}", cohorts="rounds: 4, count: 1")
+    assert arena(tmp_path, "run", "--round").returncode == 0
+    assert arena(tmp_path, "run", "--sync").returncode == 0
+    assert arena(tmp_path, "admin", "backup").returncode == 0
+    happens(tmp_path, "agent_failing", "ann", agent="ann")
+    shown = arena(tmp_path, "status").stdout
+    assert "since 2026-01-04 12:00 UTC (" in shown
+    assert " d ago), next try now\n" in shown
+
+    write(tmp_path, "2026-01-04T00:00Z\n", "clock")
+    by_clock = arena(tmp_path, "status", "--clock", "clock").stdout
+    assert "since 2026-01-04 12:00 UTC, next try now\n" in by_clock
+    assert "(in " not in by_clock
+
+
 def test_a_finished_season_needs_nothing_and_its_money_is_marked(tmp_path: Path) -> None:
     simulated_config(
         tmp_path, "{kind: market}", cohorts="rounds: 1, count: 1", world="weeks: 3, markets: 60, events: 20"

@@ -75,6 +75,12 @@ def test_a_clock_that_is_behind_and_a_backup_that_is_old_are_told() -> None:
         "the last backup is 3 days old",
     ]
     assert "there is no backup yet" in texts(replace(status, jobs=()), around=backs_up)
+    rehearsed = texts(replace(status, jobs=()), around=Surroundings(clock_file="my clock"))
+    assert rehearsed == {
+        "the time in my clock is behind the record: prices were read at 2026-01-05 12:00 UTC": (
+            "status --clock 'my clock'"
+        )
+    }
     assert texts(replace(status, clock="mixed", jobs=())) == {}
     assert texts(replace(status, calendar=replace(status.calendar, live=False))) == {}, "a time of its own"
 
