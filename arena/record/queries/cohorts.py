@@ -597,8 +597,8 @@ FAILED_CALLS = (
 def read_unanswered_turns(connection: Connection, round_id: int) -> list[UnansweredTurn]:
     """Return the failed turns of a round whose model gave no answer, in the order of the line-up.
 
-    Of each question the last attempt counts; an agent that asks in parts has several of a stage. A turn that failed for another reason is left out: one that a
-    budget stopped, say, or an agent's own code that broke.
+    Of each question the last attempt counts; an agent that asks in parts has several of a stage. A turn that
+    failed for another reason is left out: one that a budget stopped, say, or an agent's own code that broke.
     """
     first_failures: dict[str, datetime] = {}
     last_attempts: dict[tuple[str, str, int, str], Row[Any]] = {}

@@ -74,7 +74,8 @@ def test_a_turn_whose_markets_are_asked_in_parts_waits_for_each_part(
     """The last part was answered, which is paid for; that another was not must not be lost behind it."""
 
     async def asks_in_parts(view: View, ask: Ask) -> Decision:
-        calls = [await ask(Prompt((Message("user", part),), view.seed)) for part in ("markets 1", "markets 2")]
+        questions = [Prompt((Message("user", f"markets {part}"),), view.seed) for part in (1, 2)]
+        calls = [await ask(question) for question in questions]
         errors = [call.error.code for call in calls if call.error]
         return Decision(status="failed", note=errors[0]) if errors else Decision()
 
