@@ -234,6 +234,7 @@ VENUE_WORDS = {
     "missing": "has no such page",
     "not_json": "sends no usable answer",
     "too_large": "sends a page that is too long",
+    "bad_extension": "fails in its own code",
 }
 """What a venue does that gives no answer, by the code of its error."""
 
