@@ -12,7 +12,7 @@ from itertools import chain
 
 from agents.text import one_line
 from arena.calls.wait_reports import wait_text
-from arena.cohorts.replacements import unproven_hint
+from arena.cohorts.replacements import codes_of, unproven_hint
 from arena.cohorts.schedule import PLAY_WINDOW, retry_at
 from arena.errors import count_text, first_names
 from arena.operations.health import (
@@ -593,6 +593,9 @@ def _unproven(status: Status) -> Iterator[HealthReason]:
     """Yield agents without a good turn, which may still change; after `FAILURES` rounds that is trouble."""
     rounds = Counter(state.cohort for state in status.rounds if state.turns)
     cohorts: dict[tuple[str, ...], list[int]] = {}
+    codes: dict[str, str] = {}
+    for stored in status.playing:
+        codes |= codes_of(stored.cohort)
     for number, names in status.unproven.items():
         if names:
             cohorts.setdefault(tuple(names), []).append(number)
@@ -610,7 +613,7 @@ def _unproven(status: Status) -> Iterator[HealthReason]:
         yield HealthReason(
             word=word,
             code="no_good_turn",
-            text=unproven_hint(agents),
+            text=unproven_hint(agents, codes),
             about=min(agents),
             where=where,
             next_try=next_try,

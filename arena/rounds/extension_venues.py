@@ -4,7 +4,6 @@ The code is anyone's: whatever it raises, and values that a record can't hold, b
 names its file. It stops the round, as a person has to correct the file.
 """
 
-import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.rounds.error_text import error_text
+from arena.rounds.error_text import code_place, error_text
 from markets.millionths import ONE
 from markets.model import Level, Listing, Market, MarketId, Quote, Resolution
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Venue, VenueError
@@ -40,10 +39,8 @@ def code_errors(path: Path) -> Iterator[None]:
     except (VenueError, ArenaError):
         raise
     except Exception as error:  # an extension is anyone's file and may fail in any way
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if Path(frame.filename).absolute() == path]
-        line = f":{lines[-1]}" if lines else ""
-        raise fault(path, f"{path.name}{line}: {error_text(error)}") from error
+        place = code_place(error) or f"{path.name}: "
+        raise fault(path, place + error_text(error)) from error
 
 
 def fault(path: Path, message: str) -> VenueError:
