@@ -31,7 +31,7 @@ from arena.record.dry_run import open_or_empty
 from arena.record.model.cohort import Turn
 from arena.rounds.dry_run import dry_run
 from arena.rounds.trial import Trial, TrialQuestion, read_recorded_trial
-from arena.rounds.trial_data import hidden_in_markets, trial_data
+from arena.rounds.trial_data import hidden_in_markets, said_in, trial_data
 from markets.millionths import decimal
 from portfolio.model import Bet, Sale
 
@@ -55,7 +55,9 @@ def _size(order: Bet | Sale) -> str:
 
 REASON = TableColumn("reason", show=_reason, narrow="wrap")
 SIDE = TableColumn("side")
-PROBABILITY = TableColumn("probability", "YES ¢", cents, value="millionths")
+PROBABILITY = TableColumn(
+    "probability", "YES ¢", cents, value=lambda row: None if row.distribution else row.millionths
+)
 ORDERS = (
     TableColumn("order", value=lambda order: "bet" if isinstance(order, Bet) else "sale"),
     SIDE,
@@ -221,7 +223,13 @@ def _decision_blocks(turn: Turn, trial: Trial) -> Page:
     question = TableColumn("question", "market", value=question_of, narrow="wrap")
     if decision.forecasts:
         price = TableColumn("mid", "price ¢", cents, value=lambda row: listings[row.market_id].mid)
-        columns = (question, TableColumn("stage"), price, PROBABILITY, REASON)
+        said = TableColumn("said", show=plain, value=lambda row: said_in(row, listings), narrow="wrap")
+        priced = (price, PROBABILITY)
+        has_answers = [bool(forecast.distribution) for forecast in decision.forecasts]
+        if all(has_answers):
+            priced = ()
+        answers = (said,) if any(has_answers) else ()
+        columns = (question, TableColumn("stage"), *priced, *answers, REASON)
         yield Table(columns, decision.forecasts, "Forecasts")
     if orders:
         yield Table((question, *ORDERS), orders, "Orders")
