@@ -1,12 +1,12 @@
 """`arena show turn`: an agent's turn as recorded, or one played now, with all prompts and answers."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import typer
 
-from agents.model import Call
+from agents.model import Call, Forecast
 from agents.text import tokens_of
 from arena.cli.options import Options, given_instant
 from arena.cli.output import (
@@ -33,6 +33,7 @@ from arena.rounds.dry_run import dry_run
 from arena.rounds.trial import Trial, TrialQuestion, read_recorded_trial
 from arena.rounds.trial_data import hidden_in_markets, said_in, trial_data
 from markets.millionths import decimal
+from markets.model import Listing, MarketId
 from portfolio.model import Bet, Sale
 
 USABLE = ("played", "out", "waiting")
@@ -201,6 +202,22 @@ def _answer_blocks(call: Call) -> Page:
     yield f"{plain_lines(call.reply)}\n"
 
 
+def _forecast_columns(
+    forecasts: Sequence[Forecast], listings: Mapping[MarketId, Listing]
+) -> list[TableColumn]:
+    """Return the columns of forecasts: probabilities, answers to other questions, or both."""
+    columns = [TableColumn("stage")]
+    has_answers = [bool(forecast.distribution) for forecast in forecasts]
+    if not all(has_answers):
+        columns.append(TableColumn("mid", "price ¢", cents, value=lambda row: listings[row.market_id].mid))
+        columns.append(PROBABILITY)
+    if any(has_answers):
+        said = TableColumn("said", show=plain, value=lambda row: said_in(row, listings), narrow="wrap")
+        columns.append(said)
+    columns.append(REASON)
+    return columns
+
+
 def _decision_blocks(turn: Turn, trial: Trial) -> Page:
     """Yield the status of the turn, and tables of forecasts, orders, fills and rejections."""
     decision = turn.decision
@@ -222,14 +239,7 @@ def _decision_blocks(turn: Turn, trial: Trial) -> Page:
 
     question = TableColumn("question", "market", value=question_of, narrow="wrap")
     if decision.forecasts:
-        price = TableColumn("mid", "price ¢", cents, value=lambda row: listings[row.market_id].mid)
-        said = TableColumn("said", show=plain, value=lambda row: said_in(row, listings), narrow="wrap")
-        priced = (price, PROBABILITY)
-        has_answers = [bool(forecast.distribution) for forecast in decision.forecasts]
-        if all(has_answers):
-            priced = ()
-        answers = (said,) if any(has_answers) else ()
-        columns = (question, TableColumn("stage"), *priced, *answers, REASON)
+        columns = (question, *_forecast_columns(decision.forecasts, listings))
         yield Table(columns, decision.forecasts, "Forecasts")
     if orders:
         yield Table((question, *ORDERS), orders, "Orders")

@@ -23,7 +23,7 @@ from arena.operations.health import (
     merged_reasons,
 )
 from arena.record.model.cohort import JobState, UnansweredTurn
-from arena.record.model.incident import IncidentKind, RecordedIncident
+from arena.record.model.incident import FILE_CODES, IncidentKind, RecordedIncident
 from arena.record.model.reservation import midnight
 from arena.record.model.status import RoundState
 from arena.record.queries.cohorts import StoredCohort
@@ -366,6 +366,8 @@ def _mending_command(recorded: RecordedIncident, status: Status) -> str:
     """Return the command of an incident if it doesn't follow from the code alone, else an empty text."""
     kind = recorded.incident.kind
     fault = recorded.incident.data.get("reason")
+    if kind == "venue_down" and recorded.incident.data.get("code") in FILE_CODES:
+        return "run --round"
     if kind not in ("verify_failed", "record_unusable"):
         return ""
     if fault == "damaged":
