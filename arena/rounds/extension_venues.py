@@ -182,7 +182,8 @@ class CheckedVenue:
 
     def _wrong(self, field: str, value: Any, of: str, meant: str) -> VenueError:
         """Return the error of a value that isn't what is meant."""
-        shown = repr(value)
+        with code_errors(self._path):
+            shown = repr(value)
         if len(shown) > 60:
             shown = f"{shown[:59]}…"
         return fault(self._path, f"{self._path.name}: {field} {shown} of {of} is not {meant}")

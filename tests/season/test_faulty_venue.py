@@ -37,6 +37,7 @@ FAULTS = {
         "490_000, 51_000_000",
         "coins.py: ask 51000000 of coins:4 is not from 0 to 1000000 millionths (490000 is 49¢)",
     ),
+    "a number without end": (PRICES, "490_000, 10**5000", "coins.py: ValueError: Exceeds the limit"),
     "a volume as a fraction": (
         "volume=100_000_000_000",
         "volume=0.5",

@@ -95,3 +95,9 @@ def test_a_turn_has_the_answers_as_the_market_shows_them(season: Path) -> None:
 
     text = " ".join(page(season, "turn", "ann").split())
     assert own["said"].split(", ")[0] in text
+
+
+def test_a_misspelt_agent_is_told_with_the_one_that_is_near(season: Path) -> None:
+    for command in ("turn", "agent"):
+        said = invoke("show", command, "anm", "--database", season).stderr
+        assert "→ did you mean ann? agents: " in said
