@@ -170,8 +170,12 @@ def code_of(kind: str, settings: Mapping[str, Any]) -> str:
 
 def codes_of(cohort: Cohort) -> dict[str, str]:
     """Return the files or programs of a cohort's agents, by name, of those that have one."""
-    codes = {entrant.name: code_of(entrant.kind, entrant.settings) for entrant in cohort.entrants}
-    return {name: code for name, code in codes.items() if code}
+    codes = {}
+    for entrant in cohort.entrants:
+        code = code_of(entrant.kind, entrant.settings)
+        if code:
+            codes[entrant.name] = code
+    return codes
 
 
 def unproven_hint(names: Sequence[str], codes: Mapping[str, str]) -> str:
@@ -180,18 +184,26 @@ def unproven_hint(names: Sequence[str], codes: Mapping[str, str]) -> str:
     >>> unproven_hint(["ann"], {"ann": "ann.py"}).partition("; ")[0]
     'ann has no good turn yet: correct its code (ann.py) before the next round'
     """
+    settable = list[str]()
+    coded = list[str]()
+    places = set[str]()
+    for name in names:
+        if name in codes:
+            coded.append(name)
+            places.add(codes[name])
+        else:
+            settable.append(name)
+
     hints = []
-    settable = [name for name in names if name not in codes]
     if settable:
         its = "its" if len(settable) == 1 else "their"
         advice = f"check {its} server, or correct {its} block in config.yaml, before the next round"
         hints.append(f"{_without_turn(settable)}: {advice}")
 
-    coded = [name for name in names if name in codes]
     if coded:
         its = "its" if len(coded) == 1 else "their"
-        places = first_names(sorted({codes[name] for name in coded}), MOST_NAMED)
-        advice = f"correct {its} code ({places}) before the next round"
+        files = first_names(sorted(places), MOST_NAMED)
+        advice = f"correct {its} code ({files}) before the next round"
         again = "until then arena run --round --at TIME plays the failed turn again"
         hints.append(f"{_without_turn(coded)}: {advice}; {again}")
     return "; ".join(hints)
