@@ -82,14 +82,16 @@ def prompt_names(settings: KindSettings) -> tuple[str, ...]:
 def prompt_path(name: str, folder: Path, extra: Iterable[ExtensionFolder]) -> Path:
     """Return the file of a template. A name that ends in .md is a path from the config's folder.
 
-    Raises `UnknownExtension` if there is none.
+    Raises `UnknownExtension` if there is none, for a path with those of the files beside it.
     """
     if not name.endswith(".md"):
         return find(HOME / "prompts", name, extra, ".md")
 
     path = folder / name
     if not path.is_file():
-        raise UnknownExtension(name, names(HOME / "prompts", extra, ".md"))
+        beside = sorted(other.name for other in path.parent.glob("*.md"))
+        start = name.removesuffix(path.name)
+        raise UnknownExtension(name, [start + other for other in beside])
     return path
 
 

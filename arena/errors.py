@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
+from difflib import get_close_matches
 from math import floor
 from typing import Any
 
@@ -161,6 +162,16 @@ def first_names(names: Sequence[str], most: int) -> str:
     if len(names) <= most:
         return text
     return f"{text} and {len(names) - most:,} more"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a question whether another name was meant; empty if none is near.
+
+    >>> did_you_mean("shrp", ["sharp", "kelly"]), did_you_mean("xyz", ["sharp"])
+    ('did you mean sharp? ', '')
+    """
+    near = get_close_matches(word, list(known), 1)
+    return f"did you mean {near[0]}? " if near else ""
 
 
 def count_text(number: int, name: str) -> str:

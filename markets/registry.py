@@ -18,6 +18,10 @@ PYTHON_ONLY: dict[str, Any] = {"python_only": True}
 """Marks a field, by its `json_schema_extra`, as a setting for Python code: it is no key of the config."""
 
 
+EXTENSION = "arena_extension_"
+"""How the names of modules begin that were loaded from beside the config."""
+
+
 class UnknownExtension(LookupError):
     """There is no plug-in of that name; `known` has the names that there are."""
 
@@ -102,7 +106,7 @@ def load_source(path: Path, sources: Mapping[Path, bytes]) -> ModuleType:
     if source is None:
         raise UntrustedExtension(path)
 
-    name = f"arena_extension_{path.stem}"
+    name = f"{EXTENSION}{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None:
         raise ImportError(f"{path} can't be loaded as Python")
@@ -111,3 +115,8 @@ def load_source(path: Path, sources: Mapping[Path, bytes]) -> ModuleType:
     sys.modules[name] = module  # pydantic resolves annotations in it
     exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))  # noqa: S102 - trusted before
     return module
+
+
+def is_extension(module: ModuleType) -> bool:
+    """Tell whether a module was loaded from beside the config."""
+    return module.__name__.startswith(EXTENSION)

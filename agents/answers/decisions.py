@@ -462,7 +462,7 @@ def _item_fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> 
         if not _values_fit([getattr(item, name)], number, optional):
             what = "text"
             if number:
-                what = "whole number of at most 63 bits"
+                what = "whole number of millionths, below 2^63 (1000000 is 1)"
             return f"the {name} of a {kind.__name__} is a {what}"
     return None
 

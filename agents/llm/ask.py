@@ -173,7 +173,8 @@ class _Model:
             text = f"no answer within {self.settings.timeout:g} seconds{idle}"
             error = CallError("timeout", text, retry=True)
         if self.settings.base_url and error.code in ("other", "timeout", "unreachable"):
-            error = replace(error, message=f"{error.message} (asked at {redact(self.settings.base_url)})")
+            message = error.message.removesuffix(".")
+            error = replace(error, message=f"{message} (asked at {redact(self.settings.base_url)})")
 
         status = http_status(fault, error.code)
         if partial is not None:

@@ -21,6 +21,8 @@ _NO_KEY = re.compile(
 _UNREACHED = re.compile(
     r"(?i)connection error|cannot connect|connection refused|connection reset|server disconnected"
 )
+_NO_CONNECTION = re.compile(r"(?:litellm\.)?InternalServerError: \w+ - Cannot connect to host ")
+"""How the library begins its text on some providers where there was no connection: it drops the causes."""
 _TOO_LONG = re.compile(r"(?i)context[ _](?:length|window)|maximum context|prompt is too long|too many tokens")
 _FILTERED = re.compile(r"(?i)content[ _](?:filter|policy|management)|flagged|moderation")
 _PAYMENT = re.compile(
@@ -43,6 +45,8 @@ _FORM = re.compile(
 )
 _LIBRARY_WORDS = re.compile(r"(?:(?:litellm\.)?\w*(?:Error|Exception)(?::| -) )+(?=.)")
 """How the library begins its texts: with the names of its classes, often several."""
+_LIBRARY_REST = re.compile(r" ssl:(?:<[^>]*>|default|None)|\.? Handle with `litellm\.\w+`\.?")
+"""What the library adds of itself: an object with its address, and its own class for callers to catch."""
 _SEED = re.compile(r"(?i)\bseed\b")
 _TOKENS_KEY = re.compile(r"(?i)max_completion_tokens")
 _MISREAD = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
@@ -63,7 +67,7 @@ def call_error(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
     """Return the error as it is recorded: its code, its text without keys, and whether to try again."""
     text = str(error)[:MOST_READ].partition("Traceback (most recent call last)")[0] or type(error).__name__
     code, retry = _error_code(error, text)
-    if code == "other" and _never_arrived(error):
+    if code == "other" and (_never_arrived(error) or _NO_CONNECTION.match(text)):
         code = "unreachable"
     wait = retry_wait(error, text) if retry else None
     if code == "rate_limit" and is_limit_of_a_day(text, wait):
@@ -74,6 +78,7 @@ def call_error(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
     begins = _LIBRARY_WORDS.match(text)
     if begins is not None:
         text = text[begins.end() :]
+    text = _LIBRARY_REST.sub("", text)
     return CallError(code, one_line(redact(text, secrets), MOST_WORDS), retry, wait)
 
 
@@ -87,7 +92,9 @@ def is_uncharged(error: BaseException, code: ErrorCode) -> bool:
 
 def _never_arrived(error: BaseException) -> bool:
     """Return whether there was no connection; one that was reset had sent the question already."""
-    causes = {type(cause).__name__ for cause in _causes(error)}
+    causes = set[str]()
+    for cause in _causes(error):
+        causes.update(ancestor.__name__ for ancestor in type(cause).__mro__)
     return not causes.isdisjoint(_NEVER_ARRIVED) and "ConnectionResetError" not in causes
 
 

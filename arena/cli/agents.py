@@ -40,7 +40,7 @@ from arena.cohorts.diff import (
 )
 from arena.cohorts.freeze import freeze_cohort
 from arena.config import AgentConfig, Config
-from arena.errors import ArenaError
+from arena.errors import ArenaError, did_you_mean
 from arena.record.model.model_version import change_flag, change_sentence
 from arena.record.queries.answers import read_recorded_answers
 from arena.record.queries.cohorts import read_cohorts
@@ -180,7 +180,7 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
         if not cohorts:
             known = [agent.name for agent in planned_agents(config)]
             names = dict.fromkeys([*known, *agent_summaries(connection)])
-            hint = f"agents: {', '.join(names) or 'none'}"
+            hint = f"{did_you_mean(name, names)}agents: {', '.join(names) or 'none'}"
             raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
 
         unknown = ("record", "scores", "verdict", "price_verdict", "worst", "best")

@@ -15,7 +15,7 @@ from arena.cli.output import Data, attributes, thinking_words, without_password
 from arena.cli.page import Fields, Page
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.clock import now
-from arena.cohorts.replacements import unproven_hint
+from arena.cohorts.replacements import code_of, unproven_hint
 from arena.config import Config
 from arena.errors import count_text
 from arena.operations.coming_cohort import coming_cohort, expected_ends, read_begun, unproven_agents
@@ -142,6 +142,8 @@ def warning_lines(data: Data) -> Page:
 
 def replacements(data: Data) -> Page:
     """Yield a note on agents without a good turn so far in a playing cohort, and on their changed blocks."""
+    codes = {agent["name"]: code_of(agent["kind"], agent["settings"]) for agent in data["agents"]}
+    codes = {name: code for name, code in codes.items() if code}
     for cohort in data["unproven"]:
         number = cohort["cohort"]
         if cohort["changed"]:
@@ -149,7 +151,7 @@ def replacements(data: Data) -> Page:
             yield f"Note: In cohort {number} {names} uses the changed block from the next round on."
         left = [name for name in cohort["unchanged"] if name not in data["missing_keys"]]
         if left:
-            yield f"Note: {unproven_hint(left)} (cohort {number})."
+            yield f"Note: {unproven_hint(left, codes)} (cohort {number})."
 
 
 def line_up(data: Data, choice: TableChoice) -> Page:

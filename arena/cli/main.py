@@ -183,8 +183,11 @@ def usage_text(message: str) -> str:
     "Invalid value for '--limit': expected a whole number"
     >>> usage_text("Invalid value for '--by': Value error, 'x' is not one of 'lot'.")
     "Invalid value for '--by': 'x' is not one of 'lot'."
+    >>> usage_text("Invalid value for '--end': '1.1.2026' does not match the formats '%Y-%m-%d'.")
+    "Invalid value for '--end': '1.1.2026' is no day such as 2026-01-31."
     """
     words = re.sub("a valid integer.*", "a whole number", message.replace("Value error, ", ""))
+    words = re.sub("does not match the formats? '%Y-%m-%d'", "is no day such as 2026-01-31", words)
     return re.sub("a valid number.*", "a number", words).replace("Input should be", "expected")
 
 

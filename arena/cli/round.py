@@ -194,11 +194,15 @@ def missing_turns(at: datetime, report: RoundReport) -> Page:
         yield f"  this round waits for {', '.join(away)}: the next {run} plays it again;"
         yield "  --leave-failed goes on without those turns"
     if report.unproven:
-        yield f"  {unproven_hint(report.unproven)}"
-    if report.kept:
+        yield f"  {unproven_hint(report.unproven, report.codes)}"
+    broken = [name for name in report.kept if name in report.codes]
+    for name in broken:
+        yield f"  correct the code of {name} ({report.codes[name]}); {again} then plays its failed turn again"
+    kept = [name for name in report.kept if name not in broken]
+    if kept:
         number = report.cohort
         yield (
-            f"  {', '.join(report.kept)} had good turns before, so cohort {number} keeps its settings; "
+            f"  {', '.join(kept)} had good turns before, so cohort {number} keeps its settings; "
             f"to use new ones: {with_options(f'arena admin cohort end {number}')}, "
             f"then {with_options('arena admin cohort start')}"
         )

@@ -1,12 +1,12 @@
 """`arena show turn`: an agent's turn as recorded, or one played now, with all prompts and answers."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import typer
 
-from agents.model import Call
+from agents.model import Call, Forecast
 from agents.text import tokens_of
 from arena.cli.options import Options, given_instant
 from arena.cli.output import (
@@ -31,8 +31,9 @@ from arena.record.dry_run import open_or_empty
 from arena.record.model.cohort import Turn
 from arena.rounds.dry_run import dry_run
 from arena.rounds.trial import Trial, TrialQuestion, read_recorded_trial
-from arena.rounds.trial_data import hidden_in_markets, trial_data
+from arena.rounds.trial_data import hidden_in_markets, said_in, trial_data
 from markets.millionths import decimal
+from markets.model import Listing, MarketId
 from portfolio.model import Bet, Sale
 
 USABLE = ("played", "out", "waiting")
@@ -55,7 +56,9 @@ def _size(order: Bet | Sale) -> str:
 
 REASON = TableColumn("reason", show=_reason, narrow="wrap")
 SIDE = TableColumn("side")
-PROBABILITY = TableColumn("probability", "YES ¢", cents, value="millionths")
+PROBABILITY = TableColumn(
+    "probability", "YES ¢", cents, value=lambda row: None if row.distribution else row.millionths
+)
 ORDERS = (
     TableColumn("order", value=lambda order: "bet" if isinstance(order, Bet) else "sale"),
     SIDE,
@@ -199,6 +202,22 @@ def _answer_blocks(call: Call) -> Page:
     yield f"{plain_lines(call.reply)}\n"
 
 
+def _forecast_columns(
+    forecasts: Sequence[Forecast], listings: Mapping[MarketId, Listing]
+) -> list[TableColumn]:
+    """Return the columns of forecasts: probabilities, answers to other questions, or both."""
+    columns = [TableColumn("stage")]
+    has_answers = [bool(forecast.distribution) for forecast in forecasts]
+    if not all(has_answers):
+        columns.append(TableColumn("mid", "price ¢", cents, value=lambda row: listings[row.market_id].mid))
+        columns.append(PROBABILITY)
+    if any(has_answers):
+        said = TableColumn("said", show=plain, value=lambda row: said_in(row, listings), narrow="wrap")
+        columns.append(said)
+    columns.append(REASON)
+    return columns
+
+
 def _decision_blocks(turn: Turn, trial: Trial) -> Page:
     """Yield the status of the turn, and tables of forecasts, orders, fills and rejections."""
     decision = turn.decision
@@ -220,8 +239,7 @@ def _decision_blocks(turn: Turn, trial: Trial) -> Page:
 
     question = TableColumn("question", "market", value=question_of, narrow="wrap")
     if decision.forecasts:
-        price = TableColumn("mid", "price ¢", cents, value=lambda row: listings[row.market_id].mid)
-        columns = (question, TableColumn("stage"), price, PROBABILITY, REASON)
+        columns = (question, *_forecast_columns(decision.forecasts, listings))
         yield Table(columns, decision.forecasts, "Forecasts")
     if orders:
         yield Table((question, *ORDERS), orders, "Orders")

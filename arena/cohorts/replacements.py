@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from agents.model import model_settings
-from agents.registry import prompt_names
+from agents.registry import kinds, prompt_names
 from arena.cohorts.cohort import ADDRESS_KEY, entrants_by_name, forecast_sources, play_waves
 from arena.errors import first_names
 from arena.record.model.cohort import MOST_NAMED, Cohort, Entrant, Replacement
@@ -153,13 +153,62 @@ def replacement_words(replacement: Replacement) -> str:
     return f"{entrant.name} takes its block from config.yaml: settings {before} before, {after} {since}"
 
 
-def unproven_hint(names: Sequence[str]) -> str:
-    """Return a hint on how agents without a good turn can take new settings."""
-    its = "their"
-    have = "have"
-    if len(names) == 1:
-        its = "its"
-        have = "has"
+def code_of(kind: str, settings: Mapping[str, Any]) -> str:
+    """Return the file or program that an agent without a model decides by; empty for any other agent.
 
-    advice = f"check {its} server, or correct {its} block in config.yaml, before the next round"
-    return f"{first_names(names, MOST_NAMED)} {have} no good turn yet: {advice}"
+    >>> code_of("python", {"function": "mine:decide"}), code_of("contrarian", {}), code_of("constant", {})
+    ('mine.py', 'extensions/contrarian.py', '')
+    """
+    if settings.get("model"):
+        return ""
+    if kind == "python":
+        return f"{settings['function'].partition(':')[0]}.py"
+    if kind == "command":
+        return " ".join(settings["command"])
+    return "" if kind in kinds() else f"extensions/{kind}.py"
+
+
+def codes_of(cohort: Cohort) -> dict[str, str]:
+    """Return the files or programs of a cohort's agents, by name, of those that have one."""
+    codes = {}
+    for entrant in cohort.entrants:
+        code = code_of(entrant.kind, entrant.settings)
+        if code:
+            codes[entrant.name] = code
+    return codes
+
+
+def unproven_hint(names: Sequence[str], codes: Mapping[str, str]) -> str:
+    """Return a hint on how agents without a good turn can have one: new settings, or corrected code.
+
+    >>> unproven_hint(["ann"], {"ann": "ann.py"}).partition("; ")[0]
+    'ann has no good turn yet: correct its code (ann.py) before the next round'
+    """
+    settable = list[str]()
+    coded = list[str]()
+    places = set[str]()
+    for name in names:
+        if name in codes:
+            coded.append(name)
+            places.add(codes[name])
+        else:
+            settable.append(name)
+
+    hints = []
+    if settable:
+        its = "its" if len(settable) == 1 else "their"
+        advice = f"check {its} server, or correct {its} block in config.yaml, before the next round"
+        hints.append(f"{_without_turn(settable)}: {advice}")
+
+    if coded:
+        its = "its" if len(coded) == 1 else "their"
+        files = first_names(sorted(places), MOST_NAMED)
+        advice = f"correct {its} code ({files}) before the next round"
+        again = "until then arena run --round --at TIME plays the failed turn again"
+        hints.append(f"{_without_turn(coded)}: {advice}; {again}")
+    return "; ".join(hints)
+
+
+def _without_turn(names: Sequence[str]) -> str:
+    have = "has" if len(names) == 1 else "have"
+    return f"{first_names(names, MOST_NAMED)} {have} no good turn yet"

@@ -185,6 +185,11 @@ def named_extension(document: Document, key: Key, name: str, noun: str, get: Cal
         return get()
     except UnknownExtension as error:
         meant, hint = suggestion(name, error.known)
+        if noun == "prompt" and name.endswith(".md"):
+            remedy = hint if hint.startswith("Did") else "Create it, or name another"
+            message = f"the file {name} does not exist next to the config. {remedy}"
+            document.add(key, quoted_value(name), meant, message)
+            return None
         document.add(key, quoted_value(name), meant, f"there is no {noun} {quoted_value(name)}. {hint}")
     except BadInclude:  # it knows its file and line
         raise

@@ -77,6 +77,8 @@ def _template(folder: Path, name: str) -> WholeTemplate:
         return prompt_template(name, folder, extension_folders(folder, "prompts"))
     except UnknownExtension as error:
         message = f"there is no prompt {name!r}"
+        if name.endswith(".md"):
+            message = f"the file {name} does not exist"
         raise ArenaError("no_prompt", message, f"prompts: {', '.join(error.known)}") from error
     except BadInclude as error:
         raise ArenaError("bad_prompt", f"{error.file.name}:{error.line}: {error.words}") from error

@@ -93,7 +93,9 @@ class _CheckedPart:
         if "words" in context:
             message = context["words"]
         elif kind == "missing":
-            message = f"this key is missing; expected {meant}"
+            article = "a " if meant.startswith("text") else ""
+            needed = meant.removesuffix(" of a length of at least 1")
+            message = f"this key is missing; expected {article}{needed}"
         elif kind not in VALIDATOR_ERRORS:
             message = f"found {found}, expected {meant}{_remedy(value, self.schema.choices(location))}"
         elif isinstance(value, dict | None):

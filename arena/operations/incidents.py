@@ -385,6 +385,15 @@ def venue_trouble(fault: BaseException | None) -> CodedError | None:
     return None
 
 
+def venue_error_text(fault: BaseException) -> str:
+    """Return the message of a fault; where a person has to correct a venue's file, with how."""
+    trouble = venue_trouble(fault)
+    text = error_text(fault)
+    if isinstance(trouble, VenueError) and trouble.stops and trouble.hint:
+        text += f" → {redact_keys(trouble.hint)}"
+    return text
+
+
 def note_missed(record: Record, missed: Iterable[MissedRound], at: datetime) -> None:
     """Record the newest of the missed rounds of each cohort, and the newest missed start."""
     newest = {}
@@ -404,7 +413,10 @@ def note_venue(record: Record, venue: str, at: datetime, trouble: CodedError | N
     if trouble is None:
         return
 
-    error = ArenaError(trouble.code, redact_keys(trouble.message))
+    message = trouble.message
+    if isinstance(trouble, VenueError):
+        message = venue_error_text(trouble)
+    error = ArenaError(trouble.code, redact_keys(message))
     make_incident = catalogue_incomplete if trouble.code == "incomplete" else venue_outage
     add_incidents(record.engine, [make_incident(venue, at, error)], unless=f"{venue}@")
 

@@ -406,5 +406,5 @@ def _turns_text(report: RoundReport) -> str:
         parts.append(f"{', '.join(late)} too late")
 
     if report.unproven and report.turns:
-        parts.append(unproven_hint(report.unproven))
+        parts.append(unproven_hint(report.unproven, report.codes))
     return "; ".join([*parts, *report.replaced, *report.trouble])

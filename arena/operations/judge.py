@@ -13,7 +13,7 @@ from shlex import quote
 
 from agents.text import one_line
 from arena.calls.wait_reports import wait_text
-from arena.cohorts.replacements import unproven_hint
+from arena.cohorts.replacements import codes_of, unproven_hint
 from arena.cohorts.schedule import PLAY_WINDOW, retry_at
 from arena.errors import count_text, first_names
 from arena.operations.health import (
@@ -24,7 +24,7 @@ from arena.operations.health import (
     merged_reasons,
 )
 from arena.record.model.cohort import JobState, UnansweredTurn
-from arena.record.model.incident import IncidentKind, RecordedIncident
+from arena.record.model.incident import FILE_CODES, IncidentKind, RecordedIncident
 from arena.record.model.reservation import midnight
 from arena.record.model.status import RoundState
 from arena.record.queries.cohorts import StoredCohort
@@ -374,6 +374,8 @@ def _mending_command(recorded: RecordedIncident, status: Status) -> str:
     fault = recorded.incident.data.get("reason")
     if kind == "clock_stepped":
         return _clock_command(recorded.incident.data.get("clock", ""))
+    if kind == "venue_down" and recorded.incident.data.get("code") in FILE_CODES:
+        return "run --round"
     if kind not in ("verify_failed", "record_unusable"):
         return ""
     if fault == "damaged":
@@ -609,6 +611,9 @@ def _unproven(status: Status) -> Iterator[HealthReason]:
     """Yield agents without a good turn, which may still change; after `FAILURES` rounds that is trouble."""
     rounds = Counter(state.cohort for state in status.rounds if state.turns)
     cohorts: dict[tuple[str, ...], list[int]] = {}
+    codes: dict[str, str] = {}
+    for stored in status.playing:
+        codes |= codes_of(stored.cohort)
     for number, names in status.unproven.items():
         if names:
             cohorts.setdefault(tuple(names), []).append(number)
@@ -626,7 +631,7 @@ def _unproven(status: Status) -> Iterator[HealthReason]:
         yield HealthReason(
             word=word,
             code="no_good_turn",
-            text=unproven_hint(agents),
+            text=unproven_hint(agents, codes),
             about=min(agents),
             where=where,
             next_try=next_try,

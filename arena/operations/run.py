@@ -46,6 +46,7 @@ from arena.operations.incidents import (
     note_unusable,
     note_usable,
     note_workers,
+    venue_error_text,
 )
 from arena.operations.jobs import (
     JOB_FUNCTIONS,
@@ -378,7 +379,7 @@ async def run_step(leader: Leader) -> bool:
         return True
 
     if running.once and not (waiting and record.watch.is_in_doubt()):
-        names = [_left_text(step) for step in work.due] + [task.name for task in waiting]
+        names = [_left_text(step, states) for step in work.due] + [task.name for task in waiting]
         running.progress.left = tuple(dict.fromkeys(names))
         return False
 
@@ -389,11 +390,16 @@ async def run_step(leader: Leader) -> bool:
     return await _sleep(work, states, now, leader)
 
 
-def _left_text(step: Due) -> str:
-    """Return the name of a step that is left to a later start, and when it may be tried again."""
+def _left_text(step: Due, states: Mapping[str, JobState]) -> str:
+    """Return the name of a step that is left to a later start, when it may be tried again, and why."""
     if step.after is None:
         return step.name
-    return f"{step.name} (next try {step.after:{MINUTE_FORMAT}} UTC)"
+
+    text = f"{step.name} (next try {step.after:{MINUTE_FORMAT}} UTC, arena run --round tries at once"
+    last = states.get(step.name)
+    if last is not None and last.failures and last.note:
+        text += f"; it failed: {last.note}"
+    return f"{text})"
 
 
 def _watch_clock(leader: Leader, states: Mapping[str, JobState], now: datetime) -> None:
@@ -522,7 +528,7 @@ async def _do(task: DueTask, work: DueWork, states: Mapping[str, JobState], lead
         return
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one thing that fails must not stop the others
         fault = error
-        outcome = StepOutcome(error_text(error), failed=True)
+        outcome = StepOutcome(venue_error_text(error), failed=True)
     finally:
         running.progress.doing = ""
 

@@ -23,8 +23,9 @@ from arena.clock import timer
 from arena.config import Config, environment
 from arena.errors import ArenaError
 from arena.forms.asked_questions import read_public_folder
+from arena.rounds.extension_venues import open_extension
 from markets.history import Open
-from markets.registry import UnknownExtension, load
+from markets.registry import UnknownExtension, is_extension, load
 from markets.venue import Report, Truth, Venue, VenueError, ignore_report
 
 DEMO_URL = "ARENA_DEMO_PROVIDER"
@@ -102,7 +103,7 @@ def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool
     """Open a venue's client. If it is not `timed`, its waits take no time, where the venue lets them.
 
     One that reads files is given what reads the public forms of others. Raise `ArenaError` if what the venue
-    is to be read from is wrong.
+    is to be read from is wrong, or if its code fails.
     """
     wanted = signature(module.venue).parameters
     given: dict[str, Any] = {}
@@ -110,11 +111,13 @@ def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool
         given["sleep"] = no_time
     if "read_form" in wanted:
         given["read_form"] = read_public_folder
+    open_client: Callable[[], Venue] = partial(module.venue, settings, report, **given)
     try:
-        venue: Venue = module.venue(settings, report, **given)
+        if is_extension(module):
+            return open_extension(Path(str(module.__file__)), open_client)
+        return open_client()
     except VenueError as error:
         raise ArenaError(error.code, error.message, error.hint) from error
-    return venue
 
 
 async def no_time(_seconds: float) -> None:

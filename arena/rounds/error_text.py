@@ -1,10 +1,12 @@
 """Texts of errors that may be shown and stored, even if the failing code is not our own."""
 
 import os
+from pathlib import Path
 
 from agents.secrets import redact, secrets_in
 from agents.text import one_line
 from arena.errors import ArenaError
+from markets.registry import EXTENSION
 from markets.venue import VenueError
 
 LIBRARY_WORDS = {"ConnectorException": "the database of the queue can't be reached"}
@@ -39,6 +41,21 @@ def unexpected_error_text(error: BaseException) -> str:
     if says_more and not is_ours:
         text += f" ({type(first).__name__}: {first})"
     return text
+
+
+def code_place(error: BaseException) -> str:
+    """Return the last file and line from beside the config that an error came through; empty without one.
+
+    It is the beginning of a text, such as `mine.py:14: `.
+    """
+    place = ""
+    trace = error.__traceback__
+    while trace is not None:
+        module = trace.tb_frame.f_globals.get("__name__", "")
+        if module.startswith(EXTENSION):
+            place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}: "
+        trace = trace.tb_next
+    return place
 
 
 def first_cause(error: BaseException) -> BaseException:

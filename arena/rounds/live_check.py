@@ -18,7 +18,7 @@ from arena.calls.recorded_ask import Asker
 from arena.calls.reservations import CallReservations
 from arena.clock import now, timer
 from arena.config import Config
-from arena.errors import ArenaError
+from arena.errors import ArenaError, did_you_mean
 from arena.record.model.reservation import Budget
 from arena.rounds.adapters import kind_inputs, open_models, open_venue, provider_of
 from markets.registry import UnknownExtension
@@ -83,7 +83,7 @@ def models_of(config: Config, names: Sequence[str]) -> list[PingTarget]:
     known = {agent.name: agent for agent in config.agents if agent.model is not None}
     for name in names:
         if name not in known:
-            hint = f"those that do: {', '.join(known) or 'none'}"
+            hint = f"{did_you_mean(name, known)}those that do: {', '.join(known) or 'none'}"
             raise ArenaError("unknown_agent", f"no agent {name!r} that uses a model", hint)
     return ping_targets(tuple(known[name] for name in dict.fromkeys(names or known)))
 

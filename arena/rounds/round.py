@@ -6,6 +6,7 @@ from datetime import datetime
 
 from arena.cohorts.cohort import play_waves, seed_for
 from arena.cohorts.replacements import (
+    codes_of,
     replacement_words,
     replacements_from,
     with_replacements,
@@ -13,7 +14,7 @@ from arena.cohorts.replacements import (
 )
 from arena.cohorts.schedule import TICK
 from arena.errors import ArenaError
-from arena.record.model.cohort import Replacement, RoundReport, Turn, UnansweredTurn, unanswered_text
+from arena.record.model.cohort import Replacement, RoundReport, Turn, unanswered_text
 from arena.record.queries.cohorts import (
     PROVEN_STATUSES,
     StoredCohort,
@@ -153,18 +154,19 @@ def round_report(
     bad = {name for name, key in stored.entrant_ids.items() if statuses.get(key) in without_forecasts}
     own = [name for name in without_followers(stored.cohort, bad) if name not in stopped]
     unproven = record.read(read_unproven, stored.id) if own else ()
+    unanswered = record.read(read_unanswered_turns, stored_round.id) if failed else []
+    away = {turn.agent for turn in unanswered if turn.passing}
     own_unproven: list[str] = []
     kept: list[str] = []
     for name in own:
         if name in unproven:
             own_unproven.append(name)
-        elif name in failed:
+        elif name in failed and name not in away:
             kept.append(name)
 
     # Where no time passes, a round that isn't over can wait for models that gave no answer.
-    unanswered: list[UnansweredTurn] = []
-    if failed and stored.cohort.stamp != "live" and not played.done:
-        unanswered = record.read(read_unanswered_turns, stored_round.id)
+    if stored.cohort.stamp == "live" or played.done:
+        unanswered = []
 
     return RoundReport(
         stored.cohort.number,
@@ -178,6 +180,7 @@ def round_report(
         waiting=waiting,
         trouble=trouble,
         unanswered=tuple(unanswered),
+        codes=codes_of(stored.cohort),
     )
 
 

@@ -1,15 +1,17 @@
 """A turn as data for JSON: questions, answers and the decision; money in dollars."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from agents.model import Call
+from agents.model import Call, Forecast
 from agents.text import hidden_characters, tokens_of
 from arena.cohorts.diff import moved_data
 from arena.record.model.cohort import Turn
 from arena.record.schema.statements import attributes_of
 from arena.rounds.trial import Trial, TrialQuestion
+from markets.distributions import distribution_of, form_of, question_kind
 from markets.millionths import decimal
 from markets.model import Listing, MarketId
 
@@ -92,7 +94,9 @@ def _turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, An
                 "market": forecast.market_id,
                 "question": listing.market.question,
                 "mid": _number(listing.mid),
-                "probability": _number(forecast.millionths),
+                "probability": None if forecast.distribution else _number(forecast.millionths),
+                "said": said_in(forecast, listings),
+                "distribution": json.loads(forecast.distribution) if forecast.distribution else None,
             }
         )
 
@@ -109,6 +113,14 @@ def _turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, An
         ],
         "fills": [_order_data(fill) | attributes_of(fill, "action", "left") for fill in turn.fills],
     }
+
+
+def said_in(forecast: Forecast, listings: Mapping[MarketId, Listing]) -> str | None:
+    """Return the answer to a question that isn't of yes or no in words; None for a probability."""
+    if not forecast.distribution:
+        return None
+    form = form_of(listings[forecast.market_id].market.form)
+    return question_kind(form.kind).words(form, distribution_of(forecast.distribution))
 
 
 def _order_data(order: Any) -> dict[str, Any]:

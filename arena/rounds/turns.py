@@ -53,7 +53,7 @@ from arena.record.record import Record
 from arena.record.write.evidence import read_evidence
 from arena.record.write.reservations import read_pauses
 from arena.record.write.turns import TurnUnderClaim, claim_turns
-from arena.rounds.error_text import redact_keys, unexpected_error_text
+from arena.rounds.error_text import code_place, redact_keys, unexpected_error_text
 from arena.rounds.evidence import gather_context, toolbox
 from arena.rounds.listings import ids_of
 from arena.rounds.world import Player, World
@@ -576,7 +576,8 @@ async def decide_turn(claim: ClaimedTurn) -> Decision:
     except TooLate as late:
         return Decision(status="late", note=printable(str(late)))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the others
-        return Decision(status="failed", note=printable(redact_keys(unexpected_error_text(error))))
+        text = code_place(error) + unexpected_error_text(error)
+        return Decision(status="failed", note=printable(redact_keys(text)))
 
 
 def write_turns(

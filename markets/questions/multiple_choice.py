@@ -42,8 +42,9 @@ def check(form: QuestionForm) -> None:
 
     count = len(form.options)
     if not 2 <= count <= MOST_OPTIONS:
-        message = f"there are {count:,} options"
-        raise BadForm("options", message, f"give the names of 2 to {MOST_OPTIONS} options")
+        message = "there is 1 option" if count == 1 else f"there are {count:,} options"
+        hint = f"give the names of 2 to {MOST_OPTIONS} options, with a semicolon between them"
+        raise BadForm("options", message, hint)
 
     names = set[str]()
     for option in form.options:

@@ -106,7 +106,7 @@ class QuestionVenue:
         if whole:
             more = ""
             if len(whole) > 1:
-                more = f"; {len(whole) - 1:,} more such faults: `arena check {self._folder}`"
+                more = f"; `arena check {self._folder}` shows all {len(whole):,} faults"
             message = f"{self._folder}/{whole[0].place}: {whole[0].message}"
             raise VenueError("bad_folder", message, f"{whole[0].hint}{more}", stops=True)
         return self._found

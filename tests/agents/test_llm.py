@@ -234,6 +234,24 @@ def test_nobody_at_home_is_worth_another_try() -> None:
     assert (call.error.code, call.error.retry, call.cost) == ("unreachable", True, 0)
 
 
+def test_a_provider_that_cannot_be_reached_is_named_without_what_the_library_adds() -> None:
+    """For Anthropic the library drops the causes, and shows an object's address."""
+    said = "Cannot connect to host api.anthropic.com:443 ssl:<ssl.SSLContext object at 0x7f07a1b2> [no name]"
+    text = f"AnthropicException - {said}. Handle with `litellm.InternalServerError`."
+    raised = litellm().exceptions.InternalServerError(text, "anthropic", "claude")
+
+    error = call_error(raised)
+
+    assert (error.code, error.retry) == ("unreachable", True)
+    assert error.message == "Cannot connect to host api.anthropic.com:443 [no name]"
+
+
+def test_an_address_follows_a_message_without_its_full_stop() -> None:
+    call = ask("any", "http://127.0.0.1:9/v1")
+    assert call.error is not None
+    assert call.error.message == "Connection error (asked at http://127.0.0.1:9/v1)"
+
+
 def test_a_missing_key_is_known_before_anything_is_sent(provider: FaultyProvider) -> None:
     before = provider.requests.total()
     call = ask("good", provider.url, api_key_env="NOT_SET_KEY")

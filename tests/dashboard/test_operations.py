@@ -87,7 +87,7 @@ def test_the_time_of_a_season_is_not_counted_from_now(
     said = words(show("operations", shared("all_failed", tmp_path_factory)))
     [advice] = re.findall(r"ann, bob have no good turn yet[^•]*?arena show turn", said)
     assert "next try" not in advice
-    assert "before the next round (cohorts 1, 2)" in advice
+    assert "plays the failed turn again (cohorts 1, 2)" in advice
 
 
 def test_only_one_kind_of_what_was_set_aside_may_be_asked_for(troubled: Path, show: Show) -> None:

@@ -254,3 +254,9 @@ def test_a_changed_file_is_read_again_and_a_question_that_is_gone_is_told(tmp_pa
 def test_settings_say_whether_time_passes() -> None:
     assert (Settings().stamp, Settings(live=True).stamp) == ("replay", "live")
     assert Settings(folder=Path("x"), live=True).model_dump() == {"live": True}
+
+
+def test_options_without_a_semicolon_are_one_option(tmp_path: Path) -> None:
+    found = read(tmp_path, questions=HEAD + 'a,Who?,multiple_choice,"x,y",,,,,,,,,2026-01-01,2026-01-10\n')
+    hint = "give the names of 2 to 200 options, with a semicolon between them"
+    assert f"there is 1 option → {hint}" in found.faults[0].text

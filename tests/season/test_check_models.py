@@ -171,3 +171,12 @@ def test_the_demos_models_are_asked_by_their_own_provider(tmp_path: Path) -> Non
     (found,) = tried(tmp_path, "sharp")
     assert (found["ok"], found["served_as"]) == (True, "sharp")
     assert 0 < found["cost_usd"] < 0.001
+
+
+def test_a_misspelt_agent_is_told_before_the_page_with_the_one_that_is_near(
+    tmp_path: Path, provider: FaultyProvider
+) -> None:
+    an_arena(tmp_path, provider, "good")
+    done = arena(tmp_path, "check", "--live", "--model", "a-god")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "did you mean a-good? those that do: a-good" in done.stderr

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.program.command_line import ROOT
-from tests.program.running import agents_of, arena_json, demo_config
+from tests.program.running import agents_of, arena, arena_json, demo_config
 
 CONTRARIAN = '''\
 """Bets that the market has it backwards."""
@@ -41,3 +41,37 @@ def test_a_file_beside_the_config_is_a_kind(tmp_path: Path) -> None:
 
 def test_the_recipes_show_this_very_file() -> None:
     assert CONTRARIAN in (ROOT / "docs" / "recipes.md").read_text("utf-8")
+
+
+ONE_COHORT = """\
+markets: {venue: simulator, show: 5, simulator: {start: 2026-01-04, weeks: 6, markets: 20, events: 8}}
+cohorts: {rounds: 4, count: 1}
+agents: [{kind: market}, {kind: contrarian}]
+"""
+
+
+def test_code_that_fails_is_named_with_its_line_and_how_to_play_the_turn_again(tmp_path: Path) -> None:
+    """It has no server to check, and no cohort has to be ended for it."""
+    file = tmp_path / "extensions" / "contrarian.py"
+    file.parent.mkdir()
+    wrong = CONTRARIAN.replace("1 - price", "1 + price")
+    line = 1 + CONTRARIAN[: CONTRARIAN.index("1 - price")].count("\n")
+    (tmp_path / "config.yaml").write_text(ONE_COHORT, "utf-8")
+    play = ("run", "--round", "--trust-extensions")
+
+    file.write_text(wrong, "utf-8")
+    first = arena(tmp_path, *play)
+    assert first.returncode == 2
+    assert f"contrarian.py:{line}: ValueError: the probability 1." in " ".join(first.stdout.split())
+    for words in (first.stdout, arena(tmp_path, "check").stdout, arena(tmp_path, "status").stdout):
+        hint = words.partition("contrarian has no good turn yet: ")[2].partition("\n")[0]
+        assert hint.startswith("correct its code (extensions/contrarian.py) before the next round; ")
+        assert "server" not in hint
+
+    file.write_text(CONTRARIAN, "utf-8")
+    again = arena(tmp_path, *play, "--at", "2026-01-04T00:00Z")
+    assert again.returncode == 0
+    file.write_text(wrong, "utf-8")
+    second = arena(tmp_path, *play)
+    assert "correct the code of contrarian (extensions/contrarian.py); arena run --round" in second.stdout
+    assert "arena admin cohort end" not in second.stdout

@@ -66,10 +66,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_key_is_in_no_note_and_the_venue_that_failed_is_named(folder: Path) -> None:
     _, events = rehearse(folder)
     failed = [event.words for event in events if event.kind == "failed"]
-    for words in ("leaky: ConnectionError: no answer to ?key=[hidden]", "leaky: no answer to [hidden]"):
+    for words in ("leaky.py:10: ConnectionError: no answer to ?key=[hidden]", "leaky: no answer to [hidden]"):
         assert any(told.endswith(words) for told in failed)
     notes = rows(folder, "SELECT note FROM turn WHERE status = 'failed'")
-    assert notes == [("ValueError: refused: [hidden]",)]
+    assert notes == [("leaks.py:6: ValueError: refused: [hidden]",)]
     outages = rows(folder, "SELECT subject FROM incident WHERE kind = 'venue_down'")
     assert outages == [(f"leaky@2026-01-{monday}T00:00:00.000000Z",) for monday in ("05", "12", "19")]
     kept = b"".join(file.read_bytes() for file in folder.glob("arena.db*"))

@@ -206,7 +206,7 @@ def test_2_a_models_server_that_is_gone(world: Arena) -> None:
     world.once(SUNDAY)
     reason = world.reasons("server_gone")["server_gone"]
     assert reason["text"] == "127.0.0.1:9 can't be reached: eve"
-    assert "Connection error. (asked at http://127.0.0.1:9/v1)" in reason["cause"]
+    assert "Connection error (asked at http://127.0.0.1:9/v1)" in reason["cause"]
     assert (reason["since"][:16], reason["next_try"]) == (instant(SUNDAY)[:16], instant(SUNDAY + MINUTE))
     assert reason["command"] == "arena check --live --model eve"
     (told,) = world.receiver.of("all_agents_failed")

@@ -239,3 +239,24 @@ def test_the_rules_of_autocasts_competition(tmp_path: Path) -> None:
     assert errors["combined"] == pytest.approx(
         errors["true_false"] + errors["multiple_choice"] + errors["numeric"]
     )
+
+
+def test_a_faulty_file_is_told_with_its_fix_and_why_a_second_start_leaves_the_round(tmp_path: Path) -> None:
+    """The venue isn't down: its file has to be corrected, and `run --round` plays at once then."""
+    file = a_season(tmp_path) / "questions.csv"
+    file.write_text(HEAD.replace("closes", "close") + RAIN, "utf-8")
+    fault = "questions/questions.csv:1: close: nothing has this name → call it closes"
+
+    first = arena(tmp_path, "run", "--once", "--trust-extensions")
+    assert (first.returncode, fault in first.stdout) == (2, True)
+    file.write_text(HEAD + RAIN, "utf-8")
+    second = arena(tmp_path, "run", "--once")
+    left = second.stdout.partition("left: cohort 1 (next try ")[2]
+    assert fault in left
+    assert "arena run --round tries at once" in left
+
+    [reason] = [row for row in arena_json(tmp_path, "status")["reasons"] if row["code"] == "venue_down"]
+    assert reason["text"] == "questions has a faulty file"
+    assert reason["cause"].startswith(fault)
+    assert reason["command"] == "arena run --round"
+    assert arena(tmp_path, "run", "--round").returncode == 0

@@ -148,4 +148,4 @@ def test_an_extension_that_prints_and_exits_has_failed_and_the_answer_is_still_j
     (folder / "config.yaml").write_text(CONFIG.replace("kind: oracle", "kind: rude"), "utf-8")
     played = arena_json(folder, "run", "--round", status=2)
     rude = next(turn for turn in played["rounds"][0]["turns"] if turn["agent"] == "rude")
-    assert (rude["status"], rude["note"]) == ("failed", "SystemExit: 3")
+    assert (rude["status"], rude["note"]) == ("failed", "rude.py:9: SystemExit: 3")

@@ -362,6 +362,10 @@ def check(
     from arena.cli.check import LINE_UP, check_data, check_page, is_faulty
 
     config = chosen.load_to_play(os.environ, beside=True)
+    if model:
+        from arena.rounds.live_check import models_of
+
+        models_of(config, model)  # a name that isn't there is told before the page
     with prints_aside():
         data = check_data(config, os.environ)
     chosen.table.of(LINE_UP)

@@ -212,9 +212,10 @@ class RoundReport:
     """What playing a round did: the turns now played, and who failed or is `waiting` for another process.
 
     `stopped` are those of the failed whose last call a budget refused, `unproven` those without a turn who
-    may still take another block of the config, `kept` those of the failed who may not. `trouble` is what was
-    missing now that the round did without, and `replaced` who plays by new settings
-    from this round on, in words. `unanswered` are those of the failed whose model gave no answer, where no
+    may still take another block of the config, `kept` those of the failed who may not and whose model
+    is not merely away. `trouble` is what was missing now that the round did without, and `replaced` who
+    plays by new settings from this round on, in words. `codes` are the files or programs of agents that
+    decide by one. `unanswered` are those of the failed whose model gave no answer, where no
     time passes, so that the round can wait for them.
     """
 
@@ -230,6 +231,7 @@ class RoundReport:
     kept: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
     unanswered: tuple[UnansweredTurn, ...] = ()
+    codes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def done(self) -> bool:

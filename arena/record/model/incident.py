@@ -235,8 +235,18 @@ VENUE_WORDS = {
     "missing": "has no such page",
     "not_json": "sends no usable answer",
     "too_large": "sends a page that is too long",
+    "bad_extension": "fails in its own code",
+    "bad_file": "has a faulty file",
+    "bad_folder": "has a faulty file",
+    "bad_series": "has a faulty file",
+    "no_folder": "has no folder",
+    "no_questions": "has no questions",
 }
 """What a venue does that gives no answer, by the code of its error."""
+
+
+FILE_CODES = ("bad_extension", "bad_file", "bad_folder", "bad_series", "no_folder", "no_questions")
+"""The codes of errors for which a person has to correct a file of the venue."""
 
 
 def venue_outage(venue: str, at: datetime, trouble: CodedError) -> Incident:

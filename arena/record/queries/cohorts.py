@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam, case, exists, func
 
 from agents.model import USABLE_STATUSES, Call, CallError, Forecast, Message, Prompt
-from arena.errors import ArenaError
+from arena.errors import ArenaError, did_you_mean
 from arena.record.model.benchmark import FORECASTBENCH
 from arena.record.model.cohort import (
     BENCHMARK,
@@ -677,5 +677,7 @@ def cohorts_of_agent(cohorts: Sequence[StoredCohort], agent: str | None) -> list
         for stored in cohorts:
             names |= stored.entrant_ids
         known = ", ".join(names) or "none yet"
-        raise ArenaError("no_agent", f"there is no agent {agent!r} {where}", f"agents: {known}")
+        raise ArenaError(
+            "no_agent", f"there is no agent {agent!r} {where}", f"{did_you_mean(agent, names)}agents: {known}"
+        )
     return played

@@ -78,3 +78,26 @@ def test_a_cohort_counts_its_kinds_and_has_no_bankroll(season: Path) -> None:
     assert "bankroll" not in text
     assert {row["pnl_low"] for row in answered("show", "cohorts", "--database", season)["cohorts"]} == {None}
     assert answered("show", "cohort", "1", "--database", season)["kinds"]["numeric"] == 6
+
+
+def test_a_turn_has_the_answers_as_the_market_shows_them(season: Path) -> None:
+    """There is no probability of YES behind them, and 0 would be a lie."""
+    data = answered("show", "turn", "ann", "--database", season)
+    forecasts = {row["market"]: row for row in data["decision"]["forecasts"]}
+    market = "q:multiple_choice-3"
+    shown = answered("show", "market", market, "--database", season)["answers"]
+    [own] = [row for row in shown if row["agent"] == "ann"]
+    assert forecasts[market]["said"] == own["said"]
+    assert forecasts[market]["distribution"] == own["distribution"]
+    assert forecasts[market]["probability"] is None
+    assert forecasts["q:yes_no-3"]["said"] is None
+    assert 0 < forecasts["q:yes_no-3"]["probability"] < 1
+
+    text = " ".join(page(season, "turn", "ann").split())
+    assert own["said"].split(", ")[0] in text
+
+
+def test_a_misspelt_agent_is_told_with_the_one_that_is_near(season: Path) -> None:
+    for command in ("turn", "agent"):
+        said = invoke("show", command, "anm", "--database", season).stderr
+        assert "→ did you mean ann? agents: " in said

@@ -64,7 +64,7 @@ WRONG = {
     "{kind: market, modle: x}": "agents[0].modle: unknown key. Choose from: kind, name, owner",
     "{modle: openai/a, name: a}": 'agents[0].modle: unknown key. Did you mean "model"?',
     "{kind: constant, p: 2}": "agents[0].p: found 2, expected a number from 0 to 1",
-    "{kind: kelly}": "agents[0].of: this key is missing; expected text",
+    "{kind: kelly}": "agents[0].of: this key is missing; expected a text",
     "{model: openai/a, prices: show}": (
         'agents[0].prices: found "show", expected one of shown, hidden, after. Did you mean "shown"?'
     ),
@@ -77,6 +77,10 @@ WRONG = {
         "it has its own key here, or changes the form of the answer"
     ),
     "{model: openai/a, prompt: bat}": 'agents[0].prompt: there is no prompt "bat". Did you mean "bet"?',
+    "{model: openai/a, prompt: ./terrse.md}": (
+        "agents[0].prompt: the file ./terrse.md does not exist next to the config. Create it, or name another"
+    ),
+    "{kind: python}": "agents[0].function: this key is missing; expected a text",
     "{model: 'openai/a b'}": (
         f'agents[0].model: found "openai/a b", expected {NAME}. Add a `name`'
     ),

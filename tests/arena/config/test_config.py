@@ -188,7 +188,7 @@ MISTAKES = {
     'config.yaml:2: markets.venue: there is no venue "simulater". Did you mean "simulator"?': (
         "simulator", "simulater"),
     "config.yaml:2: markets.venue: found 5, expected text": ("simulator", "5"),
-    "config.yaml:1: markets.venue: this key is missing; expected text": ("venue: simulator", "show: 40"),
+    "config.yaml:1: markets.venue: this key is missing; expected a text": ("venue: simulator", "show: 40"),
     'config.yaml:3: markets.weeks: unknown key. Did you mean "markets.simulator.weeks"?': (
         "simulator", "simulator\n  weeks: 40"
     ),

@@ -125,3 +125,9 @@ def test_where_there_is_no_market_the_standard_prompt_asks_for_no_bets(tmp_path:
     assert '"bets"' not in config.prompts["forecast"]
     [told_once] = told(tmp_path, agents.replace("demo/sharp", "demo/sharp, prompt: mine.md"))
     assert "mine.md:1: this figure may be missing" in told_once
+
+
+def test_a_prompt_file_that_is_not_there_is_told_with_the_one_that_is_near(tmp_path: Path) -> None:
+    write(tmp_path, "Hello {{ now }}", "terse.md")
+    [told_once] = told(tmp_path, with_agents("{model: demo/sharp, prompt: ./tersee.md}"))
+    assert 'the file ./tersee.md does not exist next to the config. Did you mean "./terse.md"?' in told_once
