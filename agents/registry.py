@@ -89,9 +89,9 @@ def prompt_path(name: str, folder: Path, extra: Iterable[ExtensionFolder]) -> Pa
 
     path = folder / name
     if not path.is_file():
-        beside = sorted(other.name for other in path.parent.glob("*.md"))
         start = name.removesuffix(path.name)
-        raise UnknownExtension(name, [start + other for other in beside])
+        beside = [start + other.name for other in sorted(path.parent.glob("*.md"))]
+        raise UnknownExtension(name, beside)
     return path
 
 
