@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from shlex import quote
 
 from agents.evidence import ResearchError
@@ -18,6 +19,8 @@ from markets.venue import VenueError
 
 MOST_NAMED = 10
 """So many faults of a folder of questions are named one by one."""
+SPELLING = 0.85
+"""How alike two names of variables are if one may be the other, misspelt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
     yield from _season_warnings(config)
 
     if check.missing_keys:
-        keys = [f"{name} needs {variable}" for name, variable in check.missing_keys.items()]
+        keys = _missing_key_texts(config, check)
         hint = "set it here or in .env; it plays from the next round, a new agent from the next cohort"
         yield ConfigWarning(f"Missing keys: {', '.join(keys)}", hint)
 
@@ -144,6 +147,18 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
     if check.readable_env:
         message = f"Others on this machine can read the keys in {check.readable_env}"
         yield ConfigWarning(message, f"chmod 600 {quote(check.readable_env)}")
+
+
+def _missing_key_texts(config: Config, check: ConfigCheck) -> list[str]:
+    """Return in words which agent needs which key, with a variable of `.env` that may be it, misspelt."""
+    set_there = environment(config.folder, {})
+    texts = []
+    for name, variable in check.missing_keys.items():
+        text = f"{name} needs {variable}"
+        for near in get_close_matches(variable, set_there, 1, SPELLING):
+            text += f" (.env has {near})"
+        texts.append(text)
+    return texts
 
 
 def _season_warnings(config: Config) -> Iterator[ConfigWarning]:

@@ -35,6 +35,8 @@ def test_a_config_without_keys_is_valid_and_warned_of(folder: Path) -> None:
     assert arena_json(folder, "check")["missing_keys"] == {"ann": "ANN_KEY", "bob": "BOB_KEY"}
     assert "Missing keys: ann needs ANN_KEY, bob needs BOB_KEY.\n" in arena(folder, "check").stdout
     assert "Missing keys: ann needs ANN_KEY.\n" in arena(folder, "check", **BOB).stdout
+    (folder / ".env").write_text("ANNE_KEY=x\nOTHER=y\n", "utf-8")
+    assert "Missing keys: ann needs ANN_KEY (.env has ANNE_KEY).\n" in arena(folder, "check", **BOB).stdout
 
 
 STARTS = [
