@@ -26,7 +26,7 @@ def unexpected_error_text(error: BaseException) -> str:
     """Return the class and the message of an error that was not expected.
 
     A library may wrap the error that it met in one that says nothing: then the first one's text follows. Our
-    own errors say what they mean.
+    own errors say what they mean without their class.
 
     >>> unexpected_error_text(ZeroDivisionError("no such luck"))
     'ZeroDivisionError: no such luck'
@@ -35,10 +35,12 @@ def unexpected_error_text(error: BaseException) -> str:
     if type(error).__name__ in LIBRARY_WORDS:
         return f"{LIBRARY_WORDS[type(error).__name__]} ({type(first).__name__}: {first})"
 
-    text = f"{type(error).__name__}: {error}"
     is_ours = type(error).__module__.partition(".")[0] in OUR_PACKAGES
-    says_more = first is not error and str(first) not in text
-    if says_more and not is_ours:
+    if is_ours and str(error):
+        return str(error)
+
+    text = f"{type(error).__name__}: {error}"
+    if first is not error and str(first) not in text:
         text += f" ({type(first).__name__}: {first})"
     return text
 

@@ -42,7 +42,7 @@ def test_a_prompt_is_a_name_or_a_path(tmp_path: Path) -> None:
     assert "forecaster" in registry.prompt_text("bet", tmp_path)
     assert registry.prompt_text("./mine.md", tmp_path) == "mine"
     assert registry.prompt_text("terse", tmp_path, [trusted_folder(extra)]) == "terse"
-    with pytest.raises(UnknownExtension, match="known are bet, blind"):
+    with pytest.raises(UnknownExtension, match=r"no '\./none\.md' here; known are \./mine\.md"):
         registry.prompt_text("./none.md", tmp_path)
 
 

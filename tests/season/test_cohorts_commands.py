@@ -291,7 +291,7 @@ def test_a_changed_prompt_counts_for_later_cohorts_only(tmp_path: Path) -> None:
     assert first != second == {"mine.md": digest("It is {{ now }}.\nWhich will not?\n")}
     prompt.unlink()
     answer = run(tmp_path, "run", "--round")
-    assert (answer.exit_code, "there is no prompt" in answer.output) == (1, True)
+    assert (answer.exit_code, "the file mine.md does not exist" in answer.output) == (1, True)
     assert said_without_config(tmp_path, "show", "cohort", "1")["frozen"]["prompts"] == first
 
 

@@ -269,7 +269,7 @@ def test_the_board_says_who_had_tools_and_a_duel_what_they_bought(
     assert "Tools: search, read, price_history, book, notes (one)." in board
     with open_read_only(str(tmp_path / "arena.db")) as engine, reading(engine) as connection:
         publish_site(connection, tmp_path / "site", False, lambda _done, _of: None)
-    assert (tmp_path / "site" / "index.html").read_text("utf-8").count("openai/guesses · tools") == 1
+    assert (tmp_path / "site" / "index.html").read_text("utf-8").count("guesses · own server · tools") == 1
     published = json.loads((tmp_path / "site" / "data.json").read_text("utf-8"))["leaderboard"]
     assert {row["agent"]: row["tools"] for row in published} == {name: rows[name]["tools"] for name in rows}
     data = arena_json(tmp_path, "board", "two", "one")
