@@ -405,7 +405,7 @@ def read_season(connection: Connection) -> SeasonOverview:
     lines = []
     kinds = {}
     models = {}
-    own_servers = {}
+    own_servers = set()
     for stored in read_cohorts(connection):
         lines.append(line_of(connection, stored, depths))
         for entrant in stored.cohort.entrants:
@@ -413,9 +413,10 @@ def read_season(connection: Connection) -> SeasonOverview:
             model = entrant.settings.get("model")
             if model:
                 models[entrant.name] = str(model)
-                own_servers[entrant.name] = bool(entrant.address or entrant.settings.get(ADDRESS_KEY))
-    reached = frozenset(filter(own_servers.get, own_servers))
-    return SeasonOverview(tuple(lines), tuple(kinds.items()), models, reached)
+                own_servers.discard(entrant.name)
+            if entrant.settings.get(ADDRESS_KEY):
+                own_servers.add(entrant.name)
+    return SeasonOverview(tuple(lines), tuple(kinds.items()), models, frozenset(own_servers))
 
 
 def line_of(connection: Connection, stored: StoredCohort, depths: Mapping[int, str]) -> CohortLine:

@@ -105,17 +105,23 @@ def read_prompt(messages: Sequence[Message]) -> PromptReading:
 
 
 def _topic(block: str, today: date) -> PromptMarket:
+    """Return what a prompt says of a market in its block of lines."""
     name = block.partition("\n")[0]
-    question = _QUESTION.search(block)
-    price = _PRICE.search(block)
-    prices = price.groups() if price else ("none",) * 3
-    mid, bid, ask = (None if text == "none" else millionths(text) for text in prices)
-    evidence = tuple(
-        EvidenceLine((today - date.fromisoformat(day)).days, source, int(percent))
-        for day, source, percent in _LINE.findall(block)
-    )
+    found = _QUESTION.search(block)
+    question = "" if found is None else found[1]
 
-    return PromptMarket(name, question[1] if question else "", mid, bid, ask, evidence, _asked(block))
+    prices: list[int | None] = [None, None, None]
+    price = _PRICE.search(block)
+    if price is not None:
+        prices = [None if text == "none" else millionths(text) for text in price.groups()]
+    mid, bid, ask = prices
+
+    evidence = []
+    for day, source, percent in _LINE.findall(block):
+        age = today - date.fromisoformat(day)
+        evidence.append(EvidenceLine(age.days, source, int(percent)))
+
+    return PromptMarket(name, question, mid, bid, ask, tuple(evidence), _asked(block))
 
 
 def _asked(block: str) -> AskedAnswer | None:

@@ -143,7 +143,6 @@ def warning_lines(data: Data) -> Page:
 def replacements(data: Data) -> Page:
     """Yield a note on agents without a good turn so far in a playing cohort, and on their changed blocks."""
     codes = {agent["name"]: code_of(agent["kind"], agent["settings"]) for agent in data["agents"]}
-    codes = {name: code for name, code in codes.items() if code}
     for cohort in data["unproven"]:
         number = cohort["cohort"]
         if cohort["changed"]:

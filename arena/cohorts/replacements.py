@@ -188,7 +188,7 @@ def unproven_hint(names: Sequence[str], codes: Mapping[str, str]) -> str:
     coded = list[str]()
     places = set[str]()
     for name in names:
-        if name in codes:
+        if codes.get(name):
             coded.append(name)
             places.add(codes[name])
         else:

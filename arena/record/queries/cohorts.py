@@ -488,6 +488,7 @@ def read_retried_turns(connection: Connection, stored: StoredCohort, round_id: i
     notes = dict(connection.execute(FAILED_NOTES, {"round_id": round_id}).all())
     retried = read_held_turns(connection, round_id) & notes.keys()
     for key, note in notes.items():
+        # Another text may end so too: what names no agent in it stands for this one, which has failed.
         missing = note.removesuffix(EXCLUDED).split(", ")
         missing_ids = {stored.entrant_ids.get(name, key) for name in missing}
         if note.endswith(EXCLUDED) and missing_ids.isdisjoint(notes):
