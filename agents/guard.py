@@ -187,11 +187,11 @@ def audited_text(
     finding = CLEAN
     if rule.suspects is not None:
         for text in dict.fromkeys((printable(whole), article.text)):
-            found = audit(
+            finding = audit(
                 article.title, text, article.url, tuple(asked.values()), at, rule.odds == "withheld"
             )
-            if finding is CLEAN:
-                finding = found
+            if finding.verdict != "clean":
+                break
     elif rule.odds == "withheld" and tells_odds(f"{article.title}\n{whole}"):
         finding = AuditFinding("odds")
 

@@ -17,7 +17,14 @@ from arena.cli.table import Table
 from arena.clock import now
 from arena.config import Config, environment
 from arena.errors import ArenaError, count_text, length_text
-from arena.operations.health import GOOD_WORDS, RoundCalendar, Status, coming_text, past_text
+from arena.operations.health import (
+    GOOD_WORDS,
+    RoundCalendar,
+    Status,
+    awaited_text,
+    coming_text,
+    past_text,
+)
 from arena.operations.status import (
     incident_data,
     read_status_by_config,
@@ -100,7 +107,8 @@ def status_page(
     if to_do:
         today = f"{count_text(len(to_do), 'thing')} to do"
     elif not status.playing and status.calendar.cohorts and status.calendar.next_cohort is None:
-        today = "nothing to do, the season is finished"
+        waits = awaited_text(status.awaited) if status.awaited else "the season is finished"
+        today = f"nothing to do, {waits}"
     yield f"Today: {today}"
     yield from task_lines(to_do, clock)
 

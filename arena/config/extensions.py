@@ -186,7 +186,7 @@ def named_extension(document: Document, key: Key, name: str, noun: str, get: Cal
     except UnknownExtension as error:
         meant, hint = suggestion(name, error.known)
         if noun == "prompt" and name.endswith(".md"):
-            remedy = hint if hint.startswith("Did") else "Create it, or name another"
+            remedy = hint if meant in error.known else "Create it, or name another"
             message = f"the file {name} does not exist next to the config. {remedy}"
             document.add(key, quoted_value(name), meant, message)
             return None

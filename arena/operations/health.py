@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import Literal
 
-from arena.errors import far_text
+from arena.errors import count_text, far_text
 from arena.record.model.cohort import JobState, UnansweredTurn
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.reservation import PausedCalls
@@ -229,6 +229,15 @@ class RoundCalendar:
     live: bool = True
 
 
+def awaited_text(markets: int) -> str:
+    """Return what a season without an open cohort waits for.
+
+    >>> awaited_text(1), awaited_text(5)
+    ('1 market has yet to resolve', '5 markets have yet to resolve')
+    """
+    return f"{count_text(markets, 'market')} {'has' if markets == 1 else 'have'} yet to resolve"
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
     """The status of an arena at an instant.
@@ -240,7 +249,8 @@ class Status:
     whose time it is: the real one, the pretended one of a rehearsal, or the real one over a rehearsal's
     record. `unanswered` has, by the id of a round, the turns whose models gave no answer. `steps` are how
     starts and rounds of cohorts went last, by the name of the step. `workers` are those that take turns from
-    a queue, if there are any.
+    a queue, if there are any. `awaited` counts the markets that have yet to resolve once all cohorts have
+    ended.
     """
 
     at: datetime
@@ -267,6 +277,7 @@ class Status:
     unanswered: Mapping[int, Sequence[UnansweredTurn]] = field(default_factory=dict)
     steps: Mapping[str, JobState] = field(default_factory=dict)
     workers: WorkerSigns | None = None
+    awaited: int = 0
     around: Surroundings = Surroundings()
 
     @property

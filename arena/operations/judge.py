@@ -21,6 +21,7 @@ from arena.operations.health import (
     HealthReason,
     HealthWord,
     Status,
+    awaited_text,
     merged_reasons,
 )
 from arena.record.model.cohort import JobState, UnansweredTurn
@@ -643,7 +644,12 @@ def _waits(status: Status) -> Iterator[HealthReason]:
     if not status.calendar.cohorts:
         yield HealthReason("waiting", "nothing_begun", "no cohort has started yet")
 
-    if not status.running and any(stored.cohort.stamp == "live" for stored in status.playing):
+    plays_live = any(stored.cohort.stamp == "live" for stored in status.playing)
+    awaits = status.awaited > 0 and status.calendar.live
+    if not status.running and (plays_live or awaits):
+        to_come = (
+            "rounds start once it does, or cron starts it" if plays_live else awaited_text(status.awaited)
+        )
         since = None
         cause = ""
         if status.leader is not None and status.clock == "real":
@@ -652,7 +658,7 @@ def _waits(status: Status) -> Iterator[HealthReason]:
         yield HealthReason(
             word="waiting",
             code="not_running",
-            text="`arena run` is not running: rounds start once it does, or cron starts it",
+            text=f"`arena run` is not running: {to_come}",
             cause=cause,
             since=since,
         )

@@ -437,7 +437,8 @@ def _read_situation(leader: Leader, states: Mapping[str, JobState], now: datetim
 
     stored_cohorts = [cohort.stored for cohort in progress]
     plan = plan_of(config, now, tuple(stored.cohort for stored in stored_cohorts))
-    look = next_look(record, stored_cohorts, leader.live, leader.context.world.corrected_within)
+    world = leader.context.world
+    look = next_look(record, stored_cohorts, leader.live, world.corrected_within, world.pretended)
     catch_up = config.cohorts.catch_up
     return DueSituation(plan, progress, states, leader.live, catch_up, now, look, running.leaves_failed)
 

@@ -39,7 +39,9 @@ from arena.record.model.reservation import midnight
 from arena.record.model.status import RoundState
 from arena.record.queries import calls, operations
 from arena.record.queries.cohorts import (
+    ASKED_WITHIN,
     StoredCohort,
+    count_awaited_ends,
     read_cohorts,
     read_unanswered_turns,
     read_unproven,
@@ -191,6 +193,7 @@ def read_status(
         unanswered=_read_unanswered(connection, playing, rounds),
         steps={name: state for name, state in states.items() if name not in JOB_NAMES},
         workers=operations.read_worker_signs(connection),
+        awaited=0 if playing else count_awaited_ends(connection, now - ASKED_WITHIN),
         around=around,
     )
     return judge_health(status, due)
@@ -319,6 +322,7 @@ def status_data(status: Status) -> dict[str, Any]:
             "started": status.calendar.cohorts,
             "playing": [stored.cohort.number for stored in status.playing],
             "next": status.calendar.next_cohort,
+            "awaited_markets": status.awaited,
         },
         "turns": dict(status.turns),
         "spend": _spending_data(status.spend),

@@ -18,7 +18,9 @@ from arena.record.model.calendar import WEEK
 from arena.record.model.cohort import JobState
 from arena.record.queries.accounts import read_ledger_heads, read_ledgers
 from arena.record.queries.cohorts import (
+    ASKED_WITHIN,
     StoredCohort,
+    count_awaited_ends,
     read_cohorts,
     read_newest_time,
     read_resolutions,
@@ -179,7 +181,7 @@ def pay_ended_cohorts(connection: Connection, at: datetime) -> None:
 
 
 async def settle_ended(at: datetime, world: World, record: Record) -> None:
-    """Ask for corrections at venues without an open cohort, and pay them."""
+    """Ask how markets ended at venues without an open cohort, and pay what was corrected."""
     by_venue: dict[str, StoredCohort] = {}
     venues_going_on: set[str] = set()
     for stored in record.cohorts():
@@ -192,7 +194,7 @@ async def settle_ended(at: datetime, world: World, record: Record) -> None:
     if not by_venue:
         return
 
-    markets = record.read(_read_correctable_markets, at - world.corrected_within)
+    markets = record.read(read_unresolved_markets, at - world.corrected_within)
     for stored in by_venue.values():
         question = world.venue(stored.cohort).resolutions(at, markets)
         answered = await venue_answer(question, stored, at, world, record, decides=not venues_going_on)
@@ -203,55 +205,53 @@ async def settle_ended(at: datetime, world: World, record: Record) -> None:
 
 
 def next_look(
-    record: Record, cohorts: Sequence[StoredCohort], world_is_live: bool, within: timedelta
+    record: Record,
+    cohorts: Sequence[StoredCohort],
+    world_is_live: bool,
+    within: timedelta,
+    pretended: bool = False,
 ) -> datetime | None:
-    """Return when corrections are next read if no cohort is open; None once none may come."""
+    """Return when ends are next asked for if no cohort is open; None once no end or correction may come.
+
+    On a `pretended` clock a live world is asked for corrections alone: its markets end by the real one.
+    """
     for stored in cohorts:
         if stored.ended_at is None:
             return None
-    return record.read(_next_correction_look, world_is_live, within)
+    return record.read(_next_look, world_is_live, within, not (world_is_live and pretended))
 
 
 WAS_SHOWN = exists().where(clause(SnapshotItemRow.market_id == ResolutionRow.market_id))
 LAST_LEARNT = func.max(ResolutionRow.learnt_at)
 
 
-def _read_correctable_markets(connection: Connection, since: datetime) -> list[MarketId]:
-    """Return the markets of snapshots whose resolution was learnt or corrected since an instant."""
-    query = (
-        select(ResolutionRow.market_id)
-        .where(WAS_SHOWN)
-        .group_by(ResolutionRow.market_id)
-        .having(since <= LAST_LEARNT)
-        .order_by(ResolutionRow.market_id)
-    )
-    return [MarketId(market) for market in connection.scalars(query)]
+def _next_look(connection: Connection, live: bool, within: timedelta, awaits: bool) -> datetime | None:
+    """Return when to ask for ends again in a record without an open cohort; None once none may come.
 
-
-def _next_correction_look(connection: Connection, live: bool, within: timedelta) -> datetime | None:
-    """Return when to ask about corrections again in a record without an open cohort; None once none may come.
-
-    They may come until so long after the last end or correction: after it was learnt in a `live` world, in
-    another after it could be known, however late one looks. What is still owed is paid at once.
+    Where it `awaits` them, ends of markets that nobody holds are asked for too. Corrections may come until
+    so long after the last end or correction: after it was learnt in a `live` world, in another after it could
+    be known, however late one looks. What is still owed is paid at once.
     """
     newest = read_newest_time(connection)
-    ends = select(LAST_LEARNT, func.max(ResolutionRow.known_at)).where(WAS_SHOWN)
-    learnt, known = connection.execute(ends).one()
-    if newest is None or learnt is None:
+    if newest is None:
         return None
 
-    last = learnt if live else known
-    every = DAY if live else WEEK
     looks = select(JobRow.due_at).where(JobRow.name == CORRECTIONS, JobRow.failures == 0)
     looked_at = connection.scalar(looks.where(col(JobRow.ended_at).is_not(None)))
     asked = max(newest, looked_at or newest)
+    every = DAY if live else WEEK
+    if awaits and count_awaited_ends(connection, asked - ASKED_WITHIN):
+        return asked + every
+
+    ends = select(LAST_LEARNT, func.max(ResolutionRow.known_at)).where(WAS_SHOWN)
+    learnt, known = connection.execute(ends).one()
+    if learnt is None:
+        return None
+
+    last = learnt if live else known
     if asked < last + within:
         return min(asked + every, last + within)
     return asked + every if read_unpaid_markets(connection) else None
-
-
-ASKED_WITHIN = timedelta(days=60)
-"""How long a market that lost its price is asked about, if nobody says how it ended."""
 
 
 @dataclass(frozen=True, slots=True)

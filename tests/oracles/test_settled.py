@@ -97,6 +97,20 @@ def test_money_and_scores_go_by_one_version_at_every_moment(
     assert arena_json(tmp_path, "admin", "verify").items() >= AGREES.items()
 
 
+@pytest.mark.parametrize("played_by", ["demo", "run"])
+def test_forecasts_on_markets_that_nobody_holds_get_their_outcomes(tmp_path: Path, played_by: str) -> None:
+    settings = CONFIG.replace("WORLD", SMALL).replace("RULES", "realistic")
+    one_round = settings.replace("{rounds: 3, count: 2,", "{rounds: 1, count: 1,").split("agents:")[0]
+    (tmp_path / "config.yaml").write_text(f"{one_round}agents: [{{kind: market}}]\n", "utf-8")
+    if played_by == "demo":
+        arena_json(tmp_path, "demo", "--headless", "--config", "config.yaml", "--database", "arena.db")
+    else:
+        clock_at(tmp_path, SUNDAY)
+        rehearse(tmp_path)
+    [market] = arena_json(tmp_path, "board")["leaderboard"]
+    assert market["resolved"] + market["unscored"] == market["answered"] > 5
+
+
 @pytest.mark.parametrize("once", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_arena_run_pays_corrections_too(tmp_path: Path, config: str, once: bool) -> None:
     jobs = "marks: 1w, resolutions: 4d, scores: 1w, catalogue: off, quotes: off, backup: off"

@@ -1,6 +1,8 @@
 """The first round at a live venue: played when a person starts it, whatever the weekday and the hour."""
 
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,9 +10,11 @@ import pytest
 from arena.clock import now
 from arena.cohorts.schedule import FirstStarts, first_starts
 from arena.config.field_types import start
+from arena.record.record import Record
+from arena.rounds.settlement import next_look
 from tests.program.rehearsal import clock_at, rehearse, rows
 from tests.program.running import AGREES, arena, arena_json
-from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_market
+from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_market, an_end
 from tests.venue_server.server import VenueServer
 
 CONFIG = """\
@@ -79,6 +83,28 @@ def test_a_day_that_is_still_to_come_is_waited_for(folder: Path) -> None:
     refused = arena(folder, "run", "--round")
     assert refused.returncode == 1
     assert "no decision is due; the next is on 2999-01-06" in refused.stderr
+
+
+def test_forecasts_on_markets_nobody_holds_are_waited_for_after_the_last_cohort(
+    folder: Path, venue: VenueServer
+) -> None:
+    text = (folder / "config.yaml").read_text("utf-8").replace("count: 2,", "count: 1,")
+    (folder / "config.yaml").write_text(text, "utf-8")
+    first = datetime.fromisoformat(arena_json(folder, "run", "--round")["at"])
+    with closing(Record.open(str(folder / "arena.db"))) as record:
+        cohorts = record.cohorts()
+        assert [stored.ended_at for stored in cohorts] == [first]
+        look = partial(next_look, record, cohorts, True, timedelta(days=1))
+        assert (look(), look(pretended=True)) == (first + timedelta(days=1), None)
+    to_do = "1 thing to do\n  `arena run` is not running: 2 markets have yet to resolve\n"
+    assert arena(folder, "status").stdout.startswith(f"Today: {to_do}")
+    assert arena_json(folder, "status")["cohorts"]["awaited_markets"] == 2
+
+    PolymarketWire([an_end("1001"), an_end("1002")]).serve(venue)
+    arena_json(folder, "run", "--sync")
+    assert arena(folder, "status").stdout.startswith("Today: nothing to do, the season is finished\n")
+    [market] = arena_json(folder, "board")["leaderboard"]
+    assert (market["agent"], market["resolved"]) == ("market", 2)
 
 
 def test_one_rule_says_where_live_starts_begin() -> None:

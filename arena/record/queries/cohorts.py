@@ -8,7 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam, case, exists, func
@@ -400,6 +400,10 @@ UNRESOLVED_MARKETS = (
 )
 
 
+ASKED_WITHIN = timedelta(days=60)
+"""How long a market that has closed or lost its price is asked about, if nobody says how it ended."""
+
+
 def read_unresolved_markets(connection: Connection, since: datetime) -> list[MarketId]:
     """Return the markets of snapshots without a resolution, or with one learnt since an instant."""
     ids = connection.scalars(UNRESOLVED_MARKETS, {"since": since})
@@ -410,6 +414,25 @@ def read_followed_markets(connection: Connection, at: datetime) -> list[MarketId
     """Return the markets of snapshots that were seen by an instant and had not ended before it."""
     query = UNRESOLVED_MARKETS.where(MarketRow.first_seen_at <= at)
     return [MarketId(market) for market in connection.scalars(query, {"since": at})]
+
+
+def count_awaited_ends(connection: Connection, since: datetime) -> int:
+    """Return how many markets agents were shown whose end isn't known and that close after an instant."""
+    shown = (
+        select(SnapshotItemRow.market_id)
+        .select_from(joined(SnapshotItemRow, SnapshotRow, CohortRow))
+        .where(IS_TRADING, SnapshotItemRow.shown == 1)
+    )
+    newest = (
+        select(func.max(MarketVersionRow.id))
+        .where(col(MarketVersionRow.market_id).in_(shown))
+        .where(col(MarketVersionRow.market_id).not_in(select(ResolutionRow.market_id)))
+        .group_by(MarketVersionRow.market_id)
+    )
+    query = count_rows(MarketVersionRow).where(
+        col(MarketVersionRow.id).in_(newest), MarketVersionRow.closes_at > bindparam("since")
+    )
+    return connection.scalar(query, {"since": since}) or 0
 
 
 def has_open_questions(connection: Connection, cohort_id: int, at: datetime) -> bool:
