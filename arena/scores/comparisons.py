@@ -87,9 +87,10 @@ CurvePoint = tuple[float, float]
 class Comparisons:
     """The gains of all ranked agents on the market, the surest first, and all pairs of entries.
 
-    `coverage` is that of every agent, and `evidence` each agent's capital over time. `copies` names whom an
-    agent repeats, and `noise` is how far twins lie apart. `pairs` and `against_price` are decided on the
-    whole record only: looking at every cohort by itself would add chances to be wrong.
+    `coverage` is that of every agent, and `evidence` each agent's capital over time; `bars` are the capitals
+    at which entries are told apart from the price. `copies` names whom an agent repeats, and `noise` is how
+    far twins lie apart. `bars`, `pairs` and `against_price` are those of the whole record only: looking at
+    every cohort by itself would add chances to be wrong.
     """
 
     gains: tuple[Gain, ...] = ()
@@ -99,6 +100,7 @@ class Comparisons:
     noise: TwinNoise | None = None
     pairs: tuple[PairEvidence, ...] = ()
     against_price: tuple[PairEvidence, ...] = ()
+    bars: Mapping[str, float] = field(default_factory=dict)
 
     def of(self, agent: str) -> Gain | None:
         """Return the gain of a ranked agent on the market; None if it is not ranked."""
@@ -114,7 +116,7 @@ def turns_basis(connection: Connection) -> str:
 
 COMPARISONS = CacheKind(
     "comparisons",
-    "evidence 7",
+    "evidence 8",
     TypeAdapter(Comparisons),
     lambda connection, _: f"{scores_basis(connection)}; {turns_basis(connection)}",
 )
@@ -160,9 +162,13 @@ def compare_line_ups(
     stated = _duel_rows(rows, line_ups, last)
     quoted = _duel_rows(take_rows(rows, rows.quoted), line_ups, last)
     owners = agent_owners(line_ups)
-    pairs = compare_pairs(stated, owners)
-    against_price = compare_with_price(quoted, price_bars(stated, owners))
-    return replace(compared, pairs=tuple(pairs), against_price=tuple(against_price))
+    bars = price_bars(stated, owners)
+    return replace(
+        compared,
+        pairs=tuple(compare_pairs(stated, owners)),
+        against_price=tuple(compare_with_price(quoted, bars)),
+        bars={entry: bar.capital for entry, bar in bars.items()},
+    )
 
 
 def _duel_rows(rows: ForecastColumns, line_ups: Sequence[LineUpEntry], last: float) -> DuelRows:

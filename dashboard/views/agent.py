@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import accumulate, chain, pairwise
-from math import isnan, log10
+from math import ceil, isnan, log10
 from typing import Any, Literal
 
 import streamlit as st
@@ -24,7 +24,7 @@ from arena.record.schema.turn import CallRow, FillRow, ForecastRow, RejectionRow
 from arena.record.schema.typed import case, clause, col, func, read_nouns, select, select_noun
 from arena.record.schema.world import MarketVersionRow
 from arena.scores.cache import CacheEntry
-from arena.scores.comparisons import COMPARISONS, Comparisons
+from arena.scores.comparisons import COMPARISONS, Comparisons, CurvePoint
 from arena.scores.profiles.agent_profile import ProfitOrigin
 from arena.scores.profiles.calibrations import CALIBRATIONS
 from arena.scores.profiles.detailed_profile import (
@@ -270,8 +270,15 @@ AgentCohorts = Sequence[AgentCohort]
 """An agent over all its cohorts, oldest first."""
 
 
-Evidence = tuple[tuple[float, float], ...]
-"""What a bet on an agent's skill has made of 1, as pairs of seconds since 1970 and capital."""
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a bet on an agent's skill has made of 1, and the capital at which it is told apart from the price.
+
+    References are never told apart: they have no `bar`.
+    """
+
+    points: tuple[CurvePoint, ...] = ()
+    bar: float | None = None
 
 
 def read_agent_evidence(connection: Connection, name: str) -> Evidence:
@@ -282,8 +289,8 @@ def read_agent_evidence(connection: Connection, name: str) -> Evidence:
 def evidence_of(entry: CacheEntry[Comparisons] | None, name: str) -> Evidence:
     """Return the evidence of an agent from the cached comparisons of all."""
     if entry is None:
-        return ()
-    return entry.value.evidence.get(name, ())
+        return Evidence()
+    return Evidence(entry.value.evidence.get(name, ()), entry.value.bars.get(name))
 
 
 def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...]:
@@ -344,6 +351,7 @@ ORDER = 3
 
 TABS = {"record": "Record", "forecasts": "Forecasts", "money": "Money", "setup": "Set-up"}
 LATER = "The profile of its forecasts and money"
+TOLD_ONCE = "To be told apart from the price it needs {}, and a mean gain three standard errors above 0."
 FAR = (1e-3, 1e6)
 """The range in which evidence is drawn; values beyond it are drawn at its edge."""
 
@@ -717,18 +725,31 @@ def calibration(details: DetailedProfile | None, colours: Colours) -> Markup:
 
 
 def evidence_chart(evidence: Evidence, look: str) -> Markup:
-    """Draw the capital of a bet on its skill on a log scale; nothing for an agent without any."""
-    if not evidence:
+    """Draw the capital of a bet on its skill and its bar on a log scale; nothing without any evidence."""
+    if not evidence.points:
         return NOTHING
-    newest = times_text(evidence[-1][1])
-    instants = {at for at, _ in evidence}
-    if len(instants) == 1:
+
+    first_at = evidence.points[0][0]
+    last_at, newest = evidence.points[-1]
+    if first_at == last_at:
         said = "What a bet on its skill has made of 1 by its first outcomes: a chart needs later ones."
-        return box("Evidence", meanings({"now": newest}, "facts"), said)
-    points = [(at, log10(min(max(capital, FAR[0]), FAR[1]))) for at, capital in evidence]
-    shown = [Line("now", points, look, newest)]
+        return box("Evidence", meanings({"now": times_text(newest)}, "facts"), said)
+
+    points = [(at, _power(capital)) for at, capital in evidence.points]
+    shown = [Line("now", points, look, times_text(newest))]
+    said = "What a bet on its skill has made of 1, as outcomes came in."
+    if evidence.bar is not None:
+        level = _power(evidence.bar)
+        bar = f"×{ceil(evidence.bar):,}"
+        shown.append(Line("needed", [(first_at, level), (last_at, level)], "grey", bar, dashed=True))
+        said += f" {TOLD_ONCE.format(bar)}"
     chart = line_chart(shown, "Evidence over time", "power", height=LONG)
-    return box("Evidence", chart, "What a bet on its skill has made of 1, as outcomes came in.")
+    return box("Evidence", chart, said)
+
+
+def _power(capital: float) -> float:
+    """Return the power of ten of a capital within the range that is drawn."""
+    return log10(min(max(capital, FAR[0]), FAR[1]))
 
 
 def cohort_by_cohort(

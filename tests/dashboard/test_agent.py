@@ -16,7 +16,15 @@ from arena.scores.profiles.detailed_profile import PROFILE, read_notable_forecas
 from arena.scores.rules.money.luck import Luck
 from dashboard.cohorts import read_cohort_positions, read_equity_curves, read_holdings
 from dashboard.record import SeasonOverview, kept, read_summed_curves, source
-from dashboard.views.agent import OPEN, PARTS, chips, evidence_chart, luck_words, read_agent_evidence
+from dashboard.views.agent import (
+    OPEN,
+    PARTS,
+    Evidence,
+    chips,
+    evidence_chart,
+    luck_words,
+    read_agent_evidence,
+)
 from dashboard.words import JOINER, gained, plain, unbroken, written
 from markets.millionths import ONE
 from tests.dashboard.opening import (
@@ -72,13 +80,26 @@ def test_an_agent_has_its_evidence_drawn_without_a_word_on_what_follows(
     found = kept(source(str(season)), read_agent_evidence, "random")
     cached = COMPARISONS.read(connection)
     assert cached is not None
-    assert found == cached.value.evidence["random"] != ()
+    assert found.points == cached.value.evidence["random"] != ()
+    assert found.bar is None, "a reference is never told apart"
     assert "Evidence" in headings(page)
     assert "What a bet on its skill has made of 1, as outcomes came in." in words(page)
-    assert not evidence_chart((), "c1")
-    once = evidence_chart(((0.0, 2.9),), "c1")
+    assert not evidence_chart(Evidence(), "c1")
+    once = evidence_chart(Evidence(((0.0, 2.9),), 222.2), "c1")
     assert "<svg" not in once
     assert "×2.9" in once
+
+
+def test_the_evidence_says_how_much_is_needed_to_be_told_apart_from_the_price(
+    tmp_path_factory: pytest.TempPathFactory, show: Show
+) -> None:
+    demo = shared("demo", tmp_path_factory)
+    found = kept(source(str(demo)), read_agent_evidence, "sharp")
+    share = 0.05 * 0.9 * 0.9 / 4 / 2
+    assert found.bar == pytest.approx(1 / share), "four that begin together, and both ways"
+    assert "To be told apart from the price it needs ×198, and a mean" in words(
+        show("agent", demo, agent="sharp")
+    )
 
 
 def test_it_says_what_is_told_of_it_and_the_ranks_that_it_may_have(
