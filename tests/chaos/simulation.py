@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from io import StringIO
 from itertools import count
@@ -33,6 +33,7 @@ from arena.record.schema.database import connect
 from arena.rounds.adapters import connect as connect_venue
 from arena.rounds.open_world import open_world
 from arena.rounds.season import end_cohorts_over, next_decision_time, play_time_when_free
+from arena.rounds.settlement import next_look, settle_ended
 from arena.rounds.worker import TurnQueue, serve_turns
 from markets.venue import Report, Venue
 from tests.chaos.database_faults import FAULT_CODES, Change, DatabaseFaults, WatchedConnection
@@ -373,6 +374,27 @@ class Simulation:
             await asyncio.sleep(5.0)
             if self.loop.steps > MOST_STEPS:
                 raise Broken(f"not over after {MOST_STEPS} steps")
+        await self.last_looks()
+
+    async def last_looks(self) -> None:
+        """Ask for all ends that are still to come, now that nothing goes wrong any more.
+
+        Else it would be by chance which of them the last process has asked for.
+        """
+        self.left = 0
+        within = timedelta(seconds=self.config.cohorts.corrected_within)
+        while self.fault is None and self.history.fault is None:
+            try:
+                with closing(self.open_record()) as record:
+                    look = next_look(record, record.cohorts(), False, within)
+                    if look is None:
+                        return
+                    async with open_world(self.config, record, self.clocks) as world:
+                        await settle_ended(look, world, record)
+            except ArenaError as error:
+                if error.code not in EXPECTED_CODES:
+                    raise
+                await asyncio.sleep(30.0)
 
     def roster(self) -> list[str]:
         """Draw who is at work: up to two schedulers, with workers or without, and commands beside them."""
