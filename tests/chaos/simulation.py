@@ -377,11 +377,15 @@ class Simulation:
         await self.last_looks()
 
     async def last_looks(self) -> None:
-        """Ask for all ends that are still to come, now that nothing goes wrong any more.
+        """Ask for all ends that are still to come, once the processes stand still and nothing goes wrong.
 
         Else it would be by chance which of them the last process has asked for.
         """
         self.left = 0
+        self.loop.dead.update(self.tasks)
+        for name in self.tasks:
+            self.database.let_go(name)
+
         within = timedelta(seconds=self.config.cohorts.corrected_within)
         while self.fault is None and self.history.fault is None:
             try:
