@@ -69,12 +69,14 @@ def test_it_tells_of_the_end_and_is_well_and_on_duty_meanwhile(
         monkeypatch.setenv("ARENA_WEBHOOK", f"{curious.url}/canary-of-the-webhook")
         board, events = rehearse(tmp_path)
     assert (board.rounds, board.failed) == (1, 0)
-    assert [told["event"] for told in curious.told] == ["cohort_finished"]
-    (health,) = (answer.json() for answer in curious.health)
+    told = [message["event"] for message in curious.told]
+    weeks_until_the_results = ["weekly_digest"] * (len(told) - 1)
+    assert told == ["cohort_finished", *weeks_until_the_results]
+    health = curious.health[0].json()
     assert (health["health"], health["leader"]["alive"]) == ("ok", True)
     assert (health["rounds"]["due"], health["rounds"]["done"]) == (1, 1)
     assert "canary" not in " ".join(event.words for event in events)
-    assert rows(tmp_path, "SELECT kind, tries FROM incident") == [("cohort_finished", 1)]
+    assert rows(tmp_path, "SELECT kind, tries FROM incident ORDER BY id") == [(kind, 1) for kind in told]
 
 
 def test_a_second_arena_at_the_same_port_says_so_and_touches_nothing(
