@@ -45,7 +45,7 @@ def start_text(data: Data) -> str:
         begun = data["cohorts_begun"] - by_hand
         text = f"none: {begun} of {count_text(count, 'cohort')}"
         if by_hand:
-            text += f" and {by_hand} by hand"
+            text += f" and {by_hand} off schedule"
         return f"{text} started, and none is scheduled"
 
     when = f"{minute(data['next_start'])} UTC"

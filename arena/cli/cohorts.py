@@ -53,7 +53,7 @@ REST = (
     TableColumn("pnl_high", "to", signed_dollars, 1, _profit(max)),
     TableColumn("venue", gives_way=7, value="cohort.venue"),
     TableColumn("stamp", gives_way=8, value="cohort.stamp"),
-    TableColumn("by_hand", "by hand", lambda by_hand: "yes" if by_hand else "", 6, "cohort.by_hand"),
+    TableColumn("by_hand", "off schedule", lambda by_hand: "yes" if by_hand else "", 6, "cohort.by_hand"),
     *map(_instant, ("paused", "stopped", "ended", "corrected")),
 )
 ROUNDS_OVER = TableColumn("rounds_over", "over", ",d", 2, "done")
@@ -167,7 +167,7 @@ def _standing(overview: CohortOverview) -> str:
     cohort = overview.cohort
     words = f"Cohort {cohort.number}, {overview.state}: started "
     if cohort.by_hand:
-        words += "by hand "
+        words += "off schedule "
     words += f"{minute(cohort.starts_at)} UTC, "
     words += f"{overview.done} of {count_text(cohort.rounds, 'round')} over"
     if overview.next_at:
