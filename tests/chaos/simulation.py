@@ -7,6 +7,7 @@ machines, networks and disks, `drawn_commands.py` the commands that an operator 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
@@ -64,6 +65,28 @@ MOST_STEPS = 60_000
 """After so many steps a season counts as one that does not end."""
 
 Mishap = Callable[["Simulation"], None]
+
+
+SIMULATED: ContextVar["Simulation | None"] = ContextVar("simulated", default=None)
+"""The season that is played. Modules that are imported meanwhile keep the functions below for good."""
+
+
+def connected(*args: Any, **options: Any) -> Engine:
+    """Return an engine that meets the faults of the season that is played."""
+    engine = connect(*args, **options)
+    season = SIMULATED.get()
+    if season is not None:
+        season.watch(engine)
+    return engine
+
+
+def connected_venue(module: ModuleType, settings: BaseModel, report: Report, timed: bool) -> Venue:
+    """Return a venue that meets the faults of the season that is played."""
+    venue = connect_venue(module, settings, report, timed)
+    season = SIMULATED.get()
+    if season is None:
+        return venue
+    return SimulatedVenue(module.__name__.rpartition(".")[2], venue, season.venue, report)
 
 
 @dataclass(frozen=True)
@@ -303,11 +326,6 @@ class Simulation:
         """Put every process on a machine of its own, with the provider and the clock of all."""
         machines = count(1)
 
-        def connected(*args: Any, **options: Any) -> Engine:
-            engine = connect(*args, **options)
-            self.watch(engine)
-            return engine
-
         def holder() -> str:
             number = next(machines)
             name = f"machine-{number}/1/machine-{number}.1"
@@ -322,10 +340,7 @@ class Simulation:
 
         noting = self.database.noting
 
-        def connected_venue(module: ModuleType, settings: BaseModel, report: Report, timed: bool) -> Venue:
-            venue = connect_venue(module, settings, report, timed)
-            return SimulatedVenue(module.__name__.rpartition(".")[2], venue, self.venue, report)
-
+        token = SIMULATED.set(self)
         with (
             self.provider.behind_client(),
             redirect_stdout(self.printed),
@@ -345,7 +360,10 @@ class Simulation:
             patch.object(AnswerRoom, "release", release),
             patch.object(AnswerRoom, "_extend", extend),
         ):
-            yield
+            try:
+                yield
+            finally:
+                SIMULATED.reset(token)
 
     # ---- the whole
 
