@@ -236,17 +236,26 @@ def second_hand(
     base = float(question.base)
     way = question.template.split("-", 1)
     last: object = "nothing"
+    to_come = sorted(rows, key=lambda row: row.published)
+    table = {}
+    sure = False
+    value = 0.0
     for hour in range(24 * 90):
         now = at(question.due) + timedelta(hours=hour)
-        table = {
-            row.date: row.value for row in sorted(rows, key=lambda x: x.published) if row.published <= now
-        }
-        days = sorted(day for day, value in table.items() if value is not None)
-        before = [day for day in days if day <= question.due]
-        gaps = [(b - a).days for a, b in pairwise(days)][-10:]
-        sure = before and (days[-1] >= question.due or (gaps and days[-1] + min(gaps) * DAY > question.due))
+        has_news = bool(to_come) and to_come[0].published <= now
+        while to_come and to_come[0].published <= now:
+            row = to_come.pop(0)
+            table[row.date] = row.value
+
+        if has_news:
+            days = sorted(day for day, value in table.items() if value is not None)
+            before = [day for day in days if day <= question.due]
+            gaps = [(b - a).days for a, b in pairwise(days)][-10:]
+            is_past = bool(days) and days[-1] >= question.due
+            is_last = bool(gaps) and days[-1] + min(gaps) * DAY > question.due
+            sure = bool(before) and (is_past or is_last)
+            value = float(table[before[-1]] or 0) if before else 0.0
         if sure:
-            value = float(table[before[-1]] or 0)
             payout: int | None = 10**6 * is_yes(way, base, value)
         elif hour >= 24 * wait and last == "nothing":
             payout = None
