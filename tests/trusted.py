@@ -13,9 +13,9 @@ def trust_all(document: Document) -> TrustedCode:
     return read_code(Path(document.file).parent, document.value).trusted()
 
 
-def load_trusted(path: Path, beside: bool = False) -> Config:
-    """Return a config with its extensions loaded."""
-    return load(path, beside=beside, allow=trust_all)
+def load_trusted(path: Path, beside: bool = False, database: str | None = None) -> Config:
+    """Return a config with its extensions loaded; `database` replaces the one in it."""
+    return load(path, beside=beside, database=database, allow=trust_all)
 
 
 def trusted_folder(folder: Path) -> ExtensionFolder:

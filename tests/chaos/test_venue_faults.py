@@ -1,4 +1,4 @@
-"""The whole arena at a venue that fails in 26 ways: three weeks, every twentieth answer a wrong one.
+"""The whole arena at a venue that fails in 26 ways: three weeks, every tenth answer a wrong one.
 
 The venue is Polymarket's real adapter before a server on this machine. At the end every market that is over
 is settled, at what it paid; no round was empty; and the record verifies.
@@ -39,8 +39,8 @@ MARKETS = 240
 """More than fit on one page of the catalogue."""
 OVER = 20
 """Days within which they end, one after another."""
-SHARE = 0.05
-LOOK = timedelta(hours=8)
+SHARE = 0.1
+LOOK = timedelta(hours=24)
 """Twice the time between two looks for ends."""
 PATIENCE = 0.3
 """Seconds that the client waits for an answer here."""
@@ -53,7 +53,7 @@ markets:
   show: 60
   polymarket: {{url: "{url}{gamma}", book_url: "{url}{clob}", per_second: 1000}}
 cohorts: {{first: 2026-01-04, decide: 7d, rounds: {rounds}, count: 1, corrected_within: 1d}}
-run: {{catalogue: 4h, quotes: 8h, resolutions: 4h, marks: 1d, scores: 1w, backup: off}}
+run: {{catalogue: 12h, quotes: 12h, resolutions: 12h, marks: 1d, scores: 1w, backup: off}}
 agents:
   - kind: market
   - {{kind: constant, name: half}}
@@ -127,14 +127,14 @@ LISTED: dict[str, Callable[[Page], Reply | None]] = {
 
 @dataclass
 class FaultyVenue:
-    """Gives every twentieth answer a fault, of the kinds that fit the one that came least often so far."""
+    """Gives every tenth answer a fault, of the kinds that fit the one that came least often so far."""
 
     server: VenueServer
     chance: Random
     hits: Counter[str] = field(default_factory=Counter)
 
     def fault(self, asked: Asked) -> Reply | None:
-        """Return the fault that a request meets; None for nineteen of twenty."""
+        """Return the fault that a request meets; None for nine of ten."""
         if self.chance.random() >= SHARE:
             return None
 

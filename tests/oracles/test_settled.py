@@ -23,6 +23,8 @@ markets:
 cohorts: {rounds: 3, count: 2, keep_deciding: 2, rules: RULES}
 agents: [{kind: constant}, {kind: random}, {kind: oracle}, {kind: oracle, name: noisy, noise: 1.5}]
 """
+JOBS = "marks: 1w, resolutions: 4d, scores: 4w, catalogue: off, quotes: off, backup: off"
+"""What `arena run` does between rounds."""
 LARGE, SMALL = "weeks: 8, markets: 45, events: 20", "weeks: 5, markets: 24, events: 12"
 RULES = (
     pytest.param("realistic", marks=pytest.mark.thorough),  # all the other tests play by them
@@ -100,7 +102,8 @@ def test_money_and_scores_go_by_one_version_at_every_moment(
 @pytest.mark.parametrize("played_by", ["demo", "run"])
 def test_forecasts_on_markets_that_nobody_holds_get_their_outcomes(tmp_path: Path, played_by: str) -> None:
     settings = CONFIG.replace("WORLD", SMALL).replace("RULES", "realistic")
-    one_round = settings.replace("{rounds: 3, count: 2,", "{rounds: 1, count: 1,").split("agents:")[0]
+    settings = f"{settings.partition('agents:')[0]}run: {{{JOBS}}}\n"
+    one_round = settings.replace("{rounds: 3, count: 2,", "{rounds: 1, count: 1,")
     (tmp_path / "config.yaml").write_text(f"{one_round}agents: [{{kind: market}}]\n", "utf-8")
     if played_by == "demo":
         arena_json(tmp_path, "demo", "--headless", "--config", "config.yaml", "--database", "arena.db")
@@ -113,8 +116,8 @@ def test_forecasts_on_markets_that_nobody_holds_get_their_outcomes(tmp_path: Pat
 
 @pytest.mark.parametrize("once", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_arena_run_pays_corrections_too(tmp_path: Path, config: str, once: bool) -> None:
-    jobs = "marks: 1w, resolutions: 4d, scores: 1w, catalogue: off, quotes: off, backup: off"
-    text = f"{config.replace('RULES', 'realistic')}run: {{{jobs}}}\n"
+    text = config.replace("RULES", "realistic").replace("count: 2,", "count: 2, corrected_within: 35d,")
+    text = f"{text}run: {{{JOBS}}}\n"
     (tmp_path / "config.yaml").write_text(text, "utf-8")
     for week in (*range(6), *range(6, 24, 3)) if once else (0,):
         clock_at(tmp_path, SUNDAY + timedelta(weeks=week))

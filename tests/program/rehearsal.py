@@ -46,7 +46,7 @@ def rehearse(
         tell(running, event)
 
     running = Run(
-        load_trusted(folder / "config.yaml"),
+        load_trusted(folder / "config.yaml", database=address(folder, record)),
         opened,
         lambda: PretendedClock.read(folder / "clock"),
         told,

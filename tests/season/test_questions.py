@@ -25,6 +25,7 @@ from tests.season.answering import write_answering
 CONFIG = """\
 markets: {{venue: questions, questions: {{folder: questions{more}}}}}
 cohorts: {{first: {first}, decide: weekly, rounds: {rounds}, count: 1}}
+run: {{catalogue: 1d, quotes: 1d, resolutions: 12h, scores: off, backup: off}}
 agents:
   - kind: answering
 """

@@ -11,8 +11,8 @@ from tests.program.running import AGREES, arena, arena_json, loaded
 CONFIG = """\
 markets:
   venue: simulator
-  simulator: {start: 2026-01-04, weeks: 4, markets: 30, events: 10}
-cohorts: {rounds: 2, count: 2}
+  simulator: {start: 2026-01-04, weeks: 4, markets: 20, events: 8}
+cohorts: {rounds: 2, count: 2, corrected_within: 8d}
 agents:
   - kind: market
   - kind: oracle

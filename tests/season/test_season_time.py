@@ -9,8 +9,8 @@ from tests.program.rehearsal import rows
 from tests.program.running import AGREES, arena, arena_json
 
 CONFIG = """\
-markets: {venue: simulator, show: 8, simulator: {start: 2026-01-04, weeks: 4, markets: 30, events: 10}}
-cohorts: {rounds: 3, count: 1, bankroll: 1000}
+markets: {venue: simulator, show: 8, simulator: {start: 2026-01-04, weeks: 3, markets: 20, events: 8}}
+cohorts: {rounds: 3, count: 1, bankroll: 1000, corrected_within: 8d}
 agents: [{kind: oracle}]
 """
 

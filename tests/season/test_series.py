@@ -32,7 +32,7 @@ markets:
   per_event: 9
   series: {{asks: [rise, above-12], horizons: [7, 14], wait_days: 10, {source}}}
 cohorts: {{first: 2026-01-04, decide: 7d, rounds: {rounds}, count: 1}}
-run: {{backup: off}}
+run: {{scores: off, backup: off}}
 agents:
   - {{kind: naive}}
   - {{kind: trend}}
