@@ -1,4 +1,4 @@
-"""One browser and one dashboard a record for all tests, and a fresh watched page for each."""
+"""One browser, one page and one port for all tests: what the browser has loaded is half of a visit."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Playwright, sync_playwright
+from playwright.sync_api import BrowserContext, Page, Playwright, sync_playwright
 
 from tests.browser.watching import FLAGS, PATIENCE, Watched, apart
 from tests.dashboard.records import shared
@@ -22,20 +22,24 @@ DRIVERS: list[Playwright] = []
 """The one that runs, if one does."""
 OPEN: dict[str, BrowserContext] = {}
 """Its windows by screen, which keep what they have compiled from one test to the next."""
+PAGES: dict[str, Page] = {}
+"""The page of each that shows dashboards, which keeps what it has loaded."""
 DASHBOARDS: dict[Path, Served] = {}
-"""Those that run, by record."""
+"""The one that runs, if one does, by its record."""
+SERVING = ExitStack()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
     """Close the browser after the last of its tests: beside it no other test could have an event loop.
 
-    So do the dashboards, each of which looks at its record again and again.
+    So does the dashboard, which looks at its record again and again.
     """
     yield
     if nextitem is None or nextitem.path.parent != Path(__file__).parent:
+        SERVING.close()
         HELD.close()
-        for held in (DRIVERS, OPEN, DASHBOARDS):
+        for held in (DRIVERS, OPEN, PAGES, DASHBOARDS):
             held.clear()
 
 
@@ -53,16 +57,39 @@ def window(screen: str, chromium: str, profile: Path) -> BrowserContext:
     return OPEN[screen]
 
 
+def page_in(screen: str, chromium: str, profile: Path) -> Page:
+    """Return the page of a window that shows dashboards, as if nothing had been done on it."""
+    if screen not in PAGES or PAGES[screen].is_closed():
+        PAGES[screen] = window(screen, chromium, profile).new_page()
+    page = PAGES[screen]
+    page.set_viewport_size(SCREENS[screen]["viewport"])
+    page.emulate_media(color_scheme="light")
+    page.mouse.move(0, 0)
+    return page
+
+
 @pytest.fixture(scope="session")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return apart(shared_season, tmp_path_factory)
 
 
 def dashboard_of(record: Path) -> Served:
-    """Return the dashboard of a record, which is started on first use."""
+    """Return the dashboard of a record, which is started unless it runs already.
+
+    The one before it ends, so that it has the same address: a start costs less than what the browser would
+    load again from another one.
+    """
     if record not in DASHBOARDS:
-        DASHBOARDS[record] = HELD.enter_context(quickly_serving(record))
+        SERVING.close()
+        DASHBOARDS.clear()
+        DASHBOARDS[record] = SERVING.enter_context(quickly_serving(record))
     return DASHBOARDS[record]
+
+
+@pytest.fixture
+def serve_record() -> Callable[[Path], Served]:
+    """Return a function that serves a record."""
+    return dashboard_of
 
 
 @pytest.fixture
@@ -89,14 +116,35 @@ def context(chromium: str, profile: Path) -> BrowserContext:
 
 
 @pytest.fixture
-def phone(chromium: str, profile: Path) -> BrowserContext:
-    """Return the browser of a phone."""
-    return window("phone", chromium, profile)
+def tab(chromium: str, profile: Path) -> Iterator[Watched]:
+    """Yield the watched page of a desktop computer, on which anything may go wrong."""
+    found = Watched(page_in("desk", chromium, profile)).watch()
+    yield found
+    found.leave()
 
 
 @pytest.fixture
-def watched(context: BrowserContext) -> Iterator[Watched]:
-    """Yield a fresh page, and check that it ended without an error or a request to another host."""
+def phone(chromium: str, profile: Path) -> Iterator[Watched]:
+    """Yield the watched page of a phone."""
+    found = Watched(page_in("phone", chromium, profile)).watch()
+    yield found
+    found.leave()
+
+
+@pytest.fixture
+def watched(tab: Watched) -> Iterator[Watched]:
+    """Yield a watched page, and check that it ended without an error or a request to another host."""
+    yield tab
+    tab.page.wait_for_load_state("networkidle")
+    tab.leave()
+    assert tab.errors == []
+    assert tab.requests
+    assert tab.strangers() == []
+
+
+@pytest.fixture
+def untouched(context: BrowserContext) -> Iterator[Watched]:
+    """Yield a page of a test's own, since what it does to the page can't be undone; check the same."""
     found = Watched(context.new_page()).watch()
     yield found
     found.page.wait_for_load_state("networkidle")

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.watching import Watched, back, names_of, open_at, rows_of, settled
+from tests.browser.watching import Watched, apart, back, names_of, open_at, rows_of, settled
 from tests.dashboard.serving import Served
+from tests.year.record import start_cohorts
 
 pytestmark = pytest.mark.browser
 
@@ -58,10 +60,12 @@ def test_another_cohort_keeps_the_unit_and_back_shows_the_first(served: Served, 
 
 
 def test_of_many_cohorts_one_is_chosen_from_a_list_that_escape_shuts(
-    serve: Callable[[str], Served], watched: Watched
+    serve_record: Callable[[Path], Served], watched: Watched, tmp_path: Path
 ) -> None:
     page = watched.page
-    open_at(page, serve("big").address, "Leaderboard")
+    database = tmp_path / "arena.db"
+    apart(start_cohorts, database, 2)
+    open_at(page, serve_record(database).address, "Leaderboard")
     listed = page.locator(".strip details.list")
     listed.locator("summary").click()
     expect(listed).to_have_attribute("open", "")

@@ -144,14 +144,11 @@ PLANTED = [
 """What must not load, and the directive that refuses it."""
 
 
-def test_what_would_be_planted_on_a_page_is_refused_by_the_browser(
-    served: Served, context: BrowserContext
-) -> None:
-    watched = in_look(context, 1440, "light")
-    open_at(watched.page, served.address, "Leaderboard")
-    expect(watched.page.locator(".table").first).to_be_visible()
-    stands_still(watched.page)
-    assert watched.errors == []
+def test_what_would_be_planted_on_a_page_is_refused_by_the_browser(served: Served, tab: Watched) -> None:
+    tab.look(1440, "light")
+    open_at(tab.page, served.address, "Leaderboard")
+    expect(tab.page.locator(".table").first).to_be_visible()
+    stands_still(tab.page)
+    assert tab.errors == []
     for directive, *element in PLANTED:
-        assert watched.page.evaluate(PLANT, element) == directive
-    watched.page.close()
+        assert tab.page.evaluate(PLANT, element) == directive

@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Sequence
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import expect
 
 from markets.registry import load
-from tests.browser.watching import LOOKS, PATIENCE, Watched, apart, in_look, open_at, settled, sticks_out
+from tests.browser.watching import LOOKS, PATIENCE, Watched, apart, open_at, settled, sticks_out
 from tests.dashboard.addresses import FIGURES, VIEWS, Address, addresses, path_of
 from tests.dashboard.records import RECORDS, shared
 from tests.dashboard.serving import Served, serving
@@ -29,7 +29,7 @@ def sample(place: int) -> list[tuple[Sequence[Address], tuple[int, str]]]:
 def test_nothing_sticks_out_or_goes_wrong(
     name: str,
     serve: Callable[[str], Served],
-    context: BrowserContext,
+    watched: Watched,
     tmp_path_factory: pytest.TempPathFactory,
     thorough: bool,
 ) -> None:
@@ -37,7 +37,7 @@ def test_nothing_sticks_out_or_goes_wrong(
     dashboard = serve(name)
     played = [(every, look) for look in LOOKS] if thorough else sample(SAMPLED.index(name))
     for chosen, (width, theme) in played:
-        watched = in_look(context, width, theme)
+        watched.look(width, theme)
         for view, shown in chosen:
             title = load("dashboard.views", view).TITLE
             here = path_of((view, shown))
@@ -51,7 +51,6 @@ def test_nothing_sticks_out_or_goes_wrong(
             light = sum(map(int, re.findall(r"\d+", ground)[:3]))
             assert light > 600 if theme == "light" else light < 150, (view, theme)
         watched.page.goto("about:blank")
-        watched.page.close()
         assert (watched.errors, watched.strangers()) == ([], []), (width, theme)
 
 

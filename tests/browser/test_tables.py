@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from dashboard.pages import pages
 from tests.browser.watching import Watched, names_of, open_at, rows_of, settled
@@ -16,7 +16,7 @@ from tests.dashboard.serving import Served
 
 pytestmark = pytest.mark.browser
 
-SCREENS = ("phone", "context")
+SCREENS = ("phone", "tab")
 CLOSER = "Closer than the price %"
 MOST_TABS = 600
 FOCUSED = """() => {
@@ -34,12 +34,10 @@ TAPPED = ["leaderboard", *(pytest.param(one, marks=pytest.mark.thorough) for one
 
 @pytest.fixture
 def screen(request: pytest.FixtureRequest) -> Iterator[Watched]:
-    """Yield a fresh watched page of the browser that a test names."""
-    context: BrowserContext = request.getfixturevalue(request.param)
-    watched = Watched(context.new_page()).watch()
+    """Yield the watched page of the screen that a test names."""
+    watched: Watched = request.getfixturevalue(request.param)
     yield watched
-    watched.page.goto("about:blank")
-    watched.page.close()
+    watched.leave()
     assert (watched.errors, watched.strangers()) == ([], [])
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 import pytest
-from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, expect
+from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Error, Locator, Page, Request, expect
 
 FLAGS = [
     "--no-sandbox",
@@ -48,9 +48,31 @@ class Watched:
     def watch(self) -> "Watched":
         """Listen from now on."""
         self.page.on("request", self._asked)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("pageerror", self._failed)
         self.page.on("console", self._said)
+        self.page.on("dialog", self._opened)
         return self
+
+    def leave(self) -> None:
+        """Leave what is shown, listen no longer, and let the page be used by another test."""
+        self.page.goto("about:blank")
+        self.page.unroute_all()
+        self.page.remove_listener("request", self._asked)
+        self.page.remove_listener("pageerror", self._failed)
+        self.page.remove_listener("console", self._said)
+        self.page.remove_listener("dialog", self._opened)
+
+    def look(self, width: int, theme: str) -> None:
+        """Have the page be of some width, in one of the two themes."""
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+
+    def _failed(self, error: Error) -> None:
+        self.errors.append(str(error))
+
+    def _opened(self, dialog: Dialog) -> None:
+        self.errors.append(f"a script ran: {dialog.message}")
+        dialog.dismiss()
 
     def _asked(self, request: Request) -> None:
         self.requests.append(request.url)
@@ -74,8 +96,7 @@ def apart(make: Callable[..., Made], *words: object) -> Made:
 def in_look(context: BrowserContext, width: int, theme: str) -> Watched:
     """Return a fresh watched page of some width in one of the two themes."""
     found = Watched(context.new_page()).watch()
-    found.page.set_viewport_size({"width": width, "height": 900})
-    found.page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+    found.look(width, theme)
     return found
 
 

@@ -99,16 +99,22 @@ def make_of(path: Path, found: Size, seed: int = 1) -> Size:
     """Make the same, of a size that is given in full."""
     for end in ("", "-wal", "-shm"):
         path.with_name(path.name + end).unlink(missing_ok=True)
-    record = Record.open(str(path))
-    cohorts = [a_cohort(number, found.agents, seed) for number in range(1, COHORTS + 1)]
-    for cohort in cohorts:
-        deposits = {x.name: open_account(cohort.bankroll, cohort.starts_at) for x in cohort.entrants}
-        record.write(add_cohort, cohort, {digest(PROMPT): PROMPT}, deposits)
-    record.close()
+    cohorts = start_cohorts(path, found.agents, seed)
     with closing(sqlite3.connect(path, isolation_level=None)) as base:
         fill(base, YearWorld(found, seed), cohorts)
     cover(path)
     return found
+
+
+def start_cohorts(path: Path, agents: int, seed: int = 1) -> list[Cohort]:
+    """Start the cohorts of a year in a new record, and return them."""
+    record = Record.open(str(path))
+    cohorts = [a_cohort(number, agents, seed) for number in range(1, COHORTS + 1)]
+    for cohort in cohorts:
+        deposits = {x.name: open_account(cohort.bankroll, cohort.starts_at) for x in cohort.entrants}
+        record.write(add_cohort, cohort, {digest(PROMPT): PROMPT}, deposits)
+    record.close()
+    return cohorts
 
 
 def a_cohort(number: int, agents: int, seed: int) -> Cohort:
