@@ -271,7 +271,7 @@ AgentCohorts = Sequence[AgentCohort]
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class EvidenceCurve:
     """What a bet on an agent's skill has made of 1, and the capital at which it is told apart from the price.
 
     References are never told apart: they have no `bar`.
@@ -281,16 +281,16 @@ class Evidence:
     bar: float | None = None
 
 
-def read_agent_evidence(connection: Connection, name: str) -> Evidence:
+def read_agent_evidence(connection: Connection, name: str) -> EvidenceCurve:
     """Return the evidence of an agent from the newest cached comparisons; empty if it has none."""
     return evidence_of(COMPARISONS.read(connection), name)
 
 
-def evidence_of(entry: CacheEntry[Comparisons] | None, name: str) -> Evidence:
+def evidence_of(entry: CacheEntry[Comparisons] | None, name: str) -> EvidenceCurve:
     """Return the evidence of an agent from the cached comparisons of all."""
     if entry is None:
-        return Evidence()
-    return Evidence(entry.value.evidence.get(name, ()), entry.value.bars.get(name))
+        return EvidenceCurve()
+    return EvidenceCurve(entry.value.evidence.get(name, ()), entry.value.bars.get(name))
 
 
 def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...]:
@@ -724,7 +724,7 @@ def calibration(details: DetailedProfile | None, colours: Colours) -> Markup:
     return calibration_box({profile.agent: profile.calibration}, colours, UNANSWERED, is_named=False)
 
 
-def evidence_chart(evidence: Evidence, look: str) -> Markup:
+def evidence_chart(evidence: EvidenceCurve, look: str) -> Markup:
     """Draw the capital of a bet on its skill and its bar on a log scale; nothing without any evidence."""
     if not evidence.points:
         return NOTHING

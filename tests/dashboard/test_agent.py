@@ -19,7 +19,7 @@ from dashboard.record import SeasonOverview, kept, read_summed_curves, source
 from dashboard.views.agent import (
     OPEN,
     PARTS,
-    Evidence,
+    EvidenceCurve,
     chips,
     evidence_chart,
     luck_words,
@@ -84,8 +84,8 @@ def test_an_agent_has_its_evidence_drawn_without_a_word_on_what_follows(
     assert found.bar is None, "a reference is never told apart"
     assert "Evidence" in headings(page)
     assert "What a bet on its skill has made of 1, as outcomes came in." in words(page)
-    assert not evidence_chart(Evidence(), "c1")
-    once = evidence_chart(Evidence(((0.0, 2.9),), 222.2), "c1")
+    assert not evidence_chart(EvidenceCurve(), "c1")
+    once = evidence_chart(EvidenceCurve(((0.0, 2.9),), 222.2), "c1")
     assert "<svg" not in once
     assert "×2.9" in once
 
