@@ -436,8 +436,11 @@ def count_awaited_ends(connection: Connection, since: datetime) -> int:
 
 
 def has_open_questions(connection: Connection, cohort_id: int, at: datetime) -> bool:
-    """Tell whether a cohort was shown a market without a known resolution at an instant."""
-    ended = select(ResolutionRow.market_id).where(ResolutionRow.known_at <= AT)
+    """Tell whether a cohort was shown a market of which the arena did not know at an instant how it ended.
+
+    A resolution may be dated back: what was learnt later does not count, whenever one asks.
+    """
+    ended = select(ResolutionRow.market_id).where(ResolutionRow.known_at <= AT, ResolutionRow.learnt_at <= AT)
     query = (
         select(SnapshotItemRow.market_id)
         .select_from(joined(SnapshotItemRow, SnapshotRow))

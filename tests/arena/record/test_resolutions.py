@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.record.files.recording import read_sightings
-from arena.record.queries.cohorts import read_resolutions
+from arena.record.queries.cohorts import has_open_questions, read_resolutions
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.quarantine import read_quarantine
@@ -20,8 +20,10 @@ from markets.distributions import QuestionForm
 from markets.millionths import ONE
 from markets.model import Listing, MarketId, Resolution
 from markets.venue import QuarantinedRecord
+from portfolio.rules import REALISTIC
 from tests.arena.record.histories import begun, minute, played
 from tests.builders import NOW, a_listing, a_market, a_resolution, usd
+from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book
 
 FOG = MarketId("sky:fog")
 MIST = MarketId("sky:mist")
@@ -167,3 +169,17 @@ def test_live_ends_are_known_from_when_they_were_learnt(record: Record) -> None:
         sightings = [*read_sightings(connection, minute(0), minute(99))]
     told = {(end.market_id, end.version): end.known_at for x in sightings for end in x.resolutions}
     assert told == {(FOG, 1): minute(3), (FOG, 2): minute(9), (MIST, 1): minute(8)}
+
+
+def test_a_question_is_open_until_its_end_was_learnt_though_that_is_dated_back(tmp_path: Path) -> None:
+    """Else a cohort would have ended or not by when somebody asks: another one may learn of it meanwhile."""
+    season = Season(Record.open(str(tmp_path / "record.db")))
+    season.start(a_cohort(1, NOW, REALISTIC, "ann"))
+    season.look(1, NOW, the_book(SUN, NOW))
+    [stored] = season.record.cohorts()
+    later = NOW + 2 * WEEK
+    end = a_resolution("1", SUN, at=NOW + WEEK)
+    season.record.write(add_resolutions, [end], later)
+    is_open = [season.record.read(has_open_questions, stored.id, at) for at in (NOW + WEEK, later)]
+    assert is_open == [True, False]
+    season.record.close()
