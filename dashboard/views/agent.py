@@ -272,9 +272,9 @@ AgentCohorts = Sequence[AgentCohort]
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCurve:
-    """What a bet on an agent's skill has made of 1, and the capital at which it is told apart from the price.
+    """What a bet on an agent's skill has made of 1, and the capital that a verdict against the price needs.
 
-    References are never told apart: they have no `bar`.
+    References have no verdict, and so no `bar`.
     """
 
     points: tuple[CurvePoint, ...] = ()
@@ -351,7 +351,7 @@ ORDER = 3
 
 TABS = {"record": "Record", "forecasts": "Forecasts", "money": "Money", "setup": "Set-up"}
 LATER = "The profile of its forecasts and money"
-TOLD_ONCE = "To be told apart from the price it needs {}, and a mean gain three standard errors above 0."
+NEEDED = "A verdict against the price needs {}, and a mean gain three standard errors above 0."
 FAR = (1e-3, 1e6)
 """The range in which evidence is drawn; values beyond it are drawn at its edge."""
 
@@ -742,7 +742,7 @@ def evidence_chart(evidence: EvidenceCurve, look: str) -> Markup:
         level = _power(evidence.bar)
         bar = f"×{ceil(evidence.bar):,}"
         shown.append(Line("needed", [(first_at, level), (last_at, level)], "grey", bar, dashed=True))
-        said += f" {TOLD_ONCE.format(bar)}"
+        said += f" {NEEDED.format(bar)}"
     chart = line_chart(shown, "Evidence over time", "power", height=LONG)
     return box("Evidence", chart, said)
 

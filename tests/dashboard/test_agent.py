@@ -90,14 +90,14 @@ def test_an_agent_has_its_evidence_drawn_without_a_word_on_what_follows(
     assert "×2.9" in once
 
 
-def test_the_evidence_says_how_much_is_needed_to_be_told_apart_from_the_price(
+def test_the_evidence_says_how_much_a_verdict_against_the_price_needs(
     tmp_path_factory: pytest.TempPathFactory, show: Show
 ) -> None:
     demo = shared("demo", tmp_path_factory)
     found = kept(source(str(demo)), read_agent_evidence, "sharp")
     share = 0.05 * 0.9 * 0.9 / 4 / 2
     assert found.bar == pytest.approx(1 / share), "four that begin together, and both ways"
-    assert "To be told apart from the price it needs ×198, and a mean" in words(
+    assert "A verdict against the price needs ×198, and a mean gain three standard errors above 0." in words(
         show("agent", demo, agent="sharp")
     )
 
