@@ -32,7 +32,7 @@ STEP_WORDS: Mapping[Step, str] = {
     "play": "decides",
     "close": "closes its round",
     "track": "is settled and marked",
-    "settle": "corrections are read",
+    "settle": "results and corrections are read",
 }
 CatchUp = Literal["latest", "all", "none"]
 """Which of the starts and rounds that were missed are still played: the newest, all, or none."""
