@@ -647,9 +647,9 @@ def _waits(status: Status) -> Iterator[HealthReason]:
     plays_live = any(stored.cohort.stamp == "live" for stored in status.playing)
     awaits = status.awaited > 0 and status.calendar.live
     if not status.running and (plays_live or awaits):
-        to_come = (
-            "rounds start once it does, or cron starts it" if plays_live else awaited_text(status.awaited)
-        )
+        to_come = awaited_text(status.awaited)
+        if plays_live:
+            to_come = "rounds start once it does, or cron starts it"
         since = None
         cause = ""
         if status.leader is not None and status.clock == "real":
