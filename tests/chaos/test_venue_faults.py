@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -91,6 +92,9 @@ def going_on(cursor: str) -> Callable[[Page], Reply | None]:
     return lambda page: reply(page | {"next_cursor": cursor}) if page["markets"] else None
 
 
+NEW_IDS = count(999_001)
+"""Names of no market. Each comes once: one that was listed, and then came with an end, would rightly be settled."""
+
 ANY_ANSWER: dict[str, Reply] = {
     "no answer in time": Reply(b"", how="hang"),
     "reset": RESET,
@@ -119,7 +123,7 @@ LISTED: dict[str, Callable[[Page], Reply | None]] = {
     "price out of range": of_first(bestBid=1.7, outcomePrices='["1.7", "-0.7"]'),
     "stale time": of_first(endDate="2019-01-01T00:00:00Z", closedTime="2019-01-01 00:00:00+00"),
     "time to come": of_first(startDate="2093-01-01T00:00:00Z", closedTime="2093-01-01 00:00:00+00"),
-    "wrong id": of_first(id="999999"),
+    "wrong id": whole(lambda records: records[0].update(id=str(next(NEW_IDS)))),
     "market twice": whole(lambda records: records.append(records[0] | {"bestBid": 0.2})),
 }
 """What a page of markets may be made of; None where the page has nothing of the kind."""
