@@ -20,15 +20,15 @@ answered at once, and no answer could be worked on while others are waited for."
 class ProviderLimit:
     """How many calls this process has at one provider, and how many it may have as far as it knows.
 
-    Each reservation tells how many other processes have there. `pauses` counts the pauses that go on,
-    `misses` the looks that found no room; `looking` says whether the next look is set.
+    Each reservation tells how many other processes have there. `pauses` counts the pauses that go on.
+    `looking` says whether the next look for room is set, and `longest_wait` bounds the seconds before it.
     """
 
     most: int
     allowed: int
     running: int = 0
     pauses: int = 0
-    misses: int = 0
+    longest_wait: float = FIRST_LOOK
     looking: bool = False
 
     @property
@@ -112,7 +112,7 @@ class RateLimiter:
     def note_room(self, provider: ProviderLimit, free: int) -> None:
         """Note for how many more calls the provider has room, after a reservation there."""
         provider.allowed = min(provider.most, provider.running + free)
-        provider.misses = 0
+        provider.longest_wait = FIRST_LOOK
         self._start_waiting()
 
     def note_busy(self, provider: ProviderLimit, pause: float | None) -> None:
@@ -124,9 +124,8 @@ class RateLimiter:
 
         if not provider.looking:
             provider.looking = True
-            provider.misses += 1
-            longest = min(LONGEST_LOOK, FIRST_LOOK * 2**provider.misses)
-            wait = self.random.uniform(FIRST_LOOK, longest)
+            provider.longest_wait = min(LONGEST_LOOK, 2 * provider.longest_wait)
+            wait = self.random.uniform(FIRST_LOOK, provider.longest_wait)
             asyncio.get_running_loop().call_later(wait, self._look_again, provider)
 
     def pause(self, provider: ProviderLimit, seconds: float) -> None:

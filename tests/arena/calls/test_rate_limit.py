@@ -169,6 +169,24 @@ class Hasty(asyncio.SelectorEventLoop):
         return self.skipping.skipped
 
 
+def test_a_provider_that_is_busy_for_an_hour_is_still_looked_at() -> None:
+    """The wait between two looks was 2 to the power of how many there had been: too large after 1,024."""
+    limiter = RateLimiter(50, 1)
+
+    async def look_for_an_hour() -> float:
+        timer = asyncio.get_running_loop().time
+        looks = 0
+        while timer() < 3_600:
+            async with limiter.slot("x", "a", again=looks > 0) as provider_limit:
+                looks += 1
+                limiter.note_busy(provider_limit, None)
+        return timer() / looks
+
+    with asyncio.Runner(loop_factory=Hasty) as runner:
+        between = runner.run(look_for_an_hour())
+    assert 0.1 < between < 1
+
+
 def test_calls_start_in_bunches_a_little_apart() -> None:
     starts: list[float] = []
 
