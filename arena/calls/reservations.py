@@ -124,10 +124,16 @@ class CallReservations:
                     await self.ended.wait()
 
     def _try_reserve(self, record: Record, request: ReservationRequest) -> ReservationAnswer:
-        """Ask the record for a reservation; once more if it can't be reached."""
+        """Ask the record for a reservation; once more if it can't be reached.
+
+        A scheduler that has lost the lead buys no call: it would break off before the answer.
+        """
         watch = record.watch
         terms = ReservationTerms(self.budget, self.limiter.per_provider, watch.is_over, self.limiter.timed)
         reservation_id = new_reservation_id()
+
+        def try_once() -> ReservationAnswer:
+            return record.write(reserve, request, terms, reservation_id)
 
         with raise_past_agent():
             record.hold_room(len(self.under_way) + 1)
@@ -136,11 +142,11 @@ class CallReservations:
             # From here until there is an answer the record may have a reservation of which nobody here knows.
             self.unanswered.add(reservation_id)
             try:
-                answer = record.write_unfenced(reserve, request, terms, reservation_id)
+                answer = try_once()
             except ArenaError as error:
                 if error.code != "unreachable":
                     raise
-                answer = record.write_unfenced(reserve, request, terms, reservation_id)
+                answer = try_once()
             self.unanswered.discard(reservation_id)
 
             return answer

@@ -148,11 +148,11 @@ def reserve_anew(self: CallReservations, record: Record, request: ReservationReq
     with raise_past_agent():
         record.hold_room(len(self.under_way) + 1)
         try:
-            return record.write_unfenced(reserve, request, terms, new_reservation_id())
+            return record.write(reserve, request, terms, new_reservation_id())
         except ArenaError as error:
             if error.code != "unreachable":
                 raise
-            return record.write_unfenced(reserve, request, terms, new_reservation_id())
+            return record.write(reserve, request, terms, new_reservation_id())
 
 
 def nothing_failed(progress: RunProgress) -> bool:

@@ -93,7 +93,7 @@ def going_on(cursor: str) -> Callable[[Page], Reply | None]:
 
 
 NEW_IDS = count(999_001)
-"""Names of no market. Each comes once: one that was listed, and then came with an end, would rightly be settled."""
+"""Names of no market. Each comes once: one that was listed and then ended would rightly be settled."""
 
 ANY_ANSWER: dict[str, Reply] = {
     "no answer in time": Reply(b"", how="hang"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents.model import Ask, Call, CallError, Message, Prompt
+from arena.calls.faults import NotKept
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations, TakenOver
 from arena.calls.wait_reports import WaitReports
@@ -17,6 +18,7 @@ from arena.record.model.reservation import Budget, Payer, Scope
 from arena.record.queries.cohorts import read_calls
 from arena.record.record import Record
 from arena.record.write.calls import add_call
+from arena.record.write.operations import LeaseLost, take_lease
 from arena.record.write.reservations import read_pauses, read_spent
 from arena.record.write.turns import claim_turns
 from arena.rounds.turns import ask_of_player as way_to
@@ -104,6 +106,20 @@ def made(calls: list[Call]) -> int:
 def error_of(call: Call) -> CallError:
     assert call.error is not None
     return call.error
+
+
+def test_who_has_lost_the_lead_buys_no_call(record: Record) -> None:
+    """It would break the call off at its next heartbeat, and the next leader would buy it again."""
+    token = record.write_unfenced(take_lease, "scheduler", "me", lambda _: True)
+    assert token is not None
+    leading = record.fenced("scheduler", token)
+    provider = Provider()
+    assert made(play(leading, limited(leading), provider, ME)) == 1
+    record.write_unfenced(take_lease, "scheduler", "another", lambda _: True)
+    with pytest.raises(NotKept) as broken_off:
+        play(leading, limited(leading), provider, ME)
+    assert isinstance(broken_off.value.fault, LeaseLost)
+    assert (provider.asked, under_way(record)) == (1, 0)
 
 
 def test_calls_under_way_are_renewed_with_the_claims_of_their_turns(record: Record) -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 ARENA = Path(__file__).resolve().parents[3] / "arena"
 UNFENCED = {
-    # what was paid for, and what is about to be
-    "reserve": 2,
+    # what was paid for
     "lose_reservations": 1,
     "withdraw_reservations": 1,
     "open_desk_turn": 1,
