@@ -22,9 +22,6 @@ from numpy.typing import ArrayLike
 
 from arena.scores.rules._columns import DistinctForecasts, Floats, distinct_forecasts
 
-FEW = 10
-"""Distinct forecasts up to which worlds that are alike are looked for."""
-
 
 @dataclass(frozen=True, slots=True)
 class ScoreParts:
@@ -45,30 +42,27 @@ def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None 
 def curve(came: Floats, weight: Floats) -> Floats:
     """Return the isotonic regression at each distinct forecast.
 
-    `came` is the part of each forecast's weight that came true.
+    `came` is the part of each forecast's weight that came true. With several worlds, one a line, it is a
+    curve for each.
+
+    >>> curve(np.array([[0, 2], [2, 0]]), np.array([4, 4])).tolist()
+    [[0.0, 0.5], [0.25, 0.25]]
     """
     from scipy.optimize import isotonic_regression  # slow to load, and pages never need it
 
-    if not weight.size:
-        return weight
-    fit = isotonic_regression(came / weight, weights=weight)
-    return np.asarray(fit.x, dtype=np.float64)
+    if not came.size:
+        return came
 
+    # All worlds are fitted as one column: each lies so far above the one before that none is pooled with it.
+    worlds = np.atleast_2d(came)
+    above = 2.0 * np.arange(len(worlds))
+    shares = worlds / weight + above[:, np.newaxis]
+    weights = np.broadcast_to(weight, worlds.shape).ravel()
+    blocks = isotonic_regression(shares.ravel(), weights=weights).blocks
 
-def curves(came: Floats, weight: Floats) -> Floats:
-    """Return the curve of each of many worlds, one a line.
-
-    With few forecasts most worlds are alike, and each distinct one is fitted once.
-
-    >>> curves(np.array([[0, 2], [2, 0], [2, 0]]), np.array([4, 4])).tolist()
-    [[0.0, 0.5], [0.25, 0.25], [0.25, 0.25]]
-    """
-    if weight.size > FEW:
-        return np.array([curve(world, weight) for world in came])
-
-    worlds, place = np.unique(came, axis=0, return_inverse=True)
-    fits = np.array([curve(world, weight) for world in worlds])
-    return fits[place.reshape(-1)]
+    starts = blocks[:-1]
+    pooled = np.add.reduceat(worlds.ravel(), starts) / np.add.reduceat(weights, starts)
+    return np.repeat(pooled, np.diff(blocks)).reshape(came.shape)
 
 
 def parts(rows: DistinctForecasts, came: Floats) -> ScoreParts:

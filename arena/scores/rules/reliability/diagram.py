@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from arena.scores.rules._columns import DistinctForecasts, Floats, Places, distinct_forecasts, sum_by_value
 from arena.scores.rules.calibration import BINS, DUST
-from arena.scores.rules.reliability.corp import ScoreParts, brier_of, curve, curves, parts
+from arena.scores.rules.reliability.corp import ScoreParts, brier_of, curve, parts
 from arena.scores.rules.reliability.reading import CalibrationReading, reading
 
 DRAWS = 1_000
@@ -152,7 +152,7 @@ def _drawn(
     shares = [np.empty((0, starts.size))]
 
     for came in worlds(rows, draws, rng):
-        fits = curves(came, rows.weight)
+        fits = curve(came, rows.weight)
         excess = brier_of(rows, came, rows.value) - brier_of(rows, came, fits)
         miscalibration.append(excess)
         shown.append(fits[:, places])
