@@ -11,6 +11,7 @@ from arena.calls.faults import raise_past_agent
 from arena.calls.rate_limit import FIRST_LOOK, LONGEST_LOOK, ProviderLimit, RateLimiter, RunningCalls
 from arena.calls.wait_reports import WaitReports
 from arena.errors import ArenaError
+from arena.record.model.lease import HEARTBEAT_INTERVAL
 from arena.record.model.reservation import (
     Budget,
     BudgetHeld,
@@ -47,7 +48,8 @@ class CallReservations:
     """Reservations of calls in the `record` that all processes share; without one, limits of this process.
 
     Calls that need the same money wait in line, and only the first looks whether there is some. Those in
-    `unanswered` may be in the record though their calls were never made: the answer to the commit was lost.
+    `unanswered` may be in the record though their calls were never made: the answer to the commit was lost,
+    or came too late.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -124,32 +126,48 @@ class CallReservations:
                     await self.ended.wait()
 
     def _try_reserve(self, record: Record, request: ReservationRequest) -> ReservationAnswer:
-        """Ask the record for a reservation; once more if it can't be reached.
+        """Ask the record for a reservation; once more if this process stood still meanwhile.
+
+        Its turn or its lead may be another's by then. The former reservation is deleted.
+        """
+        timer = record.watch.timer
+
+        with raise_past_agent():
+            record.hold_room(len(self.under_way) + 1)
+            began = timer()
+            answer = self._reserve_once(record, request)
+
+            if timer() - began > HEARTBEAT_INTERVAL.total_seconds():
+                if isinstance(answer, Reservation):
+                    self.unanswered.add(answer.id)
+                answer = self._reserve_once(record, request)
+
+            return answer
+
+    def _reserve_once(self, record: Record, request: ReservationRequest) -> ReservationAnswer:
+        """Ask the record for a reservation; a second time if it can't be reached.
 
         A scheduler that has lost the lead buys no call: it would break off before the answer.
         """
         watch = record.watch
         terms = ReservationTerms(self.budget, self.limiter.per_provider, watch.is_over, self.limiter.timed)
         reservation_id = new_reservation_id()
+        self._withdraw_unanswered(record)
 
         def try_once() -> ReservationAnswer:
             return record.write(reserve, request, terms, reservation_id)
 
-        with raise_past_agent():
-            record.hold_room(len(self.under_way) + 1)
-            self._withdraw_unanswered(record)
+        # From here until there is an answer the record may have a reservation of which nobody here knows.
+        self.unanswered.add(reservation_id)
+        try:
+            answer = try_once()
+        except ArenaError as error:
+            if error.code != "unreachable":
+                raise
+            answer = try_once()
+        self.unanswered.discard(reservation_id)
 
-            # From here until there is an answer the record may have a reservation of which nobody here knows.
-            self.unanswered.add(reservation_id)
-            try:
-                answer = try_once()
-            except ArenaError as error:
-                if error.code != "unreachable":
-                    raise
-                answer = try_once()
-            self.unanswered.discard(reservation_id)
-
-            return answer
+        return answer
 
     def _withdraw_unanswered(self, record: Record) -> None:
         """Delete reservations that may have been written, of calls that were never made."""

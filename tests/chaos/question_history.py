@@ -138,11 +138,8 @@ class QuestionHistory:
 
     def _check_asking(self, asking: Asking) -> None:
         """Check that a question may be asked now, and note why where it was asked before."""
-        if self.holds.held_by_another(asking.process, asking.turn):
-            # It had the turn as it reserved the call: a process may stand still between that and the call.
-            reasons = [f"the turn was taken from {asking.process} once it had reserved the call"]
-        else:
-            reasons = [*self._reasons_though_kept(asking), *self._reasons_though_open(asking)]
+        self._report(asking.turn, self.holds.held_by_another(asking.process, asking.turn))
+        reasons = [*self._reasons_though_kept(asking), *self._reasons_though_open(asking)]
         asking.reason = "; ".join(reasons)
         if reasons:
             self.note(asking.turn, f"again, since {asking.reason}")

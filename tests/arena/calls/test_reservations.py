@@ -14,6 +14,7 @@ from arena.calls.faults import NotKept
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations, TakenOver
 from arena.calls.wait_reports import WaitReports
+from arena.record.model.lease import Watch
 from arena.record.model.reservation import Budget, Payer, Scope
 from arena.record.queries.cohorts import read_calls
 from arena.record.record import Record
@@ -120,6 +121,33 @@ def test_who_has_lost_the_lead_buys_no_call(record: Record) -> None:
         play(leading, limited(leading), provider, ME)
     assert isinstance(broken_off.value.fault, LeaseLost)
     assert (provider.asked, under_way(record)) == (1, 0)
+
+
+@pytest.mark.parametrize("overtaken", [False, True])
+def test_who_stood_still_while_it_reserved_a_call_reserves_it_once_more(
+    record: Record, overtaken: bool
+) -> None:
+    """The turn may be another's by then: a call made under the old reservation would be bought twice."""
+    token = record.write_unfenced(take_lease, "scheduler", "me", lambda _: True)
+    assert token is not None
+    provider = Provider()
+    moments = [0.0, 400.0, 401.0, 402.0]
+
+    def timer() -> float:
+        if len(moments) == 3:  # it wakes up
+            assert under_way(record) == 1
+            if overtaken:
+                record.write_unfenced(take_lease, "scheduler", "another", lambda _: True)
+        return moments.pop(0) if moments else 403.0
+
+    leading = replace(record.fenced("scheduler", token), watch=Watch(timer))
+    if overtaken:
+        with pytest.raises(NotKept) as broken_off:
+            play(leading, limited(leading), provider, ME)
+        assert isinstance(broken_off.value.fault, LeaseLost)
+    else:
+        assert made(play(leading, limited(leading), provider, ME)) == 1
+    assert provider.asked == (0 if overtaken else 1)
 
 
 def test_calls_under_way_are_renewed_with_the_claims_of_their_turns(record: Record) -> None:
