@@ -1,14 +1,14 @@
 """A record's markets as a bundle: their pages, prices and ends."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, time, timedelta
 
 from sqlalchemy import Connection
 
 from arena.record.queries.cohorts import read_learnt_resolutions
-from arena.record.queries.markets import read_known_ids, read_pages_as_of, read_quotes_as_of
+from arena.record.queries.markets import read_known_ids, read_pages_as_of, read_quote_rows_as_of
 from arena.record.schema.statements import attributes_of, batches
 from arena.record.schema.typed import columns_of, select
 from arena.record.schema.world import MarketVersionRow, QuoteRow
@@ -38,9 +38,12 @@ def read_sightings(
         yield from (Sighting(at, (Listing(page, None),)) for at, page in versions)
     yield from _quote_sightings(pages, _price_changes(connection, since, until))
     ends = _ends_of_days(connection, since, until)
+    newest = dict[MarketId, datetime]()
     for number, at in enumerate(ends, 1):
-        still = (quote for quote in read_quotes_as_of(connection, ids, at).values() if quote.at >= since)
-        yield from _quote_sightings(pages, still)
+        for market, (row, seen_at) in read_quote_rows_as_of(connection, ids, at).items():
+            if seen_at >= since and newest.get(market) != seen_at:
+                newest[market] = seen_at
+                yield from _quote_sightings(pages, [quote_of(row, seen_at)])
         read(number, len(ends))
     for some in batches(ids):  # every version from when the arena learnt it: no replay knows it sooner
         learnt = read_learnt_resolutions(connection, some, until)
@@ -80,7 +83,7 @@ def _ends_of_days(connection: Connection, since: datetime, until: datetime) -> l
     return [*(midnight + number * ONE_DAY for number in range(1, days + 1)), until]
 
 
-def _quote_sightings(pages: Pages, quotes: Iterator[Quote]) -> Iterator[Sighting]:
+def _quote_sightings(pages: Pages, quotes: Iterable[Quote]) -> Iterator[Sighting]:
     """Yield prices with the pages of their time; a price older than its page gets that page."""
     for quote in quotes:
         versions = pages.get(quote.market_id)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
-from sqlalchemy import Connection, bindparam, func
+from sqlalchemy import Connection, Row, bindparam, func
 from sqlalchemy.orm import aliased
 
 from arena.errors import ArenaError
@@ -126,28 +126,36 @@ def read_quotes_as_of(connection: Connection, ids: Sequence[str], at: datetime) 
 
     Its time is the last at which someone found it so: when it was stored, or a sync or a snapshot later.
     """
-    rows = newest_rows(connection, QuoteRow, ids, "at", *QUOTE_FIELDS, until=at)
-    sightings = last_sightings(connection, rows, at)
+    newest = read_quote_rows_as_of(connection, ids, at)
+    return {market: quote_of(row, seen_at) for market, (row, seen_at) in newest.items()}
+
+
+def read_quote_rows_as_of(
+    connection: Connection, ids: Sequence[str], at: datetime
+) -> dict[MarketId, tuple[Row[Any], datetime]]:
+    """Return what `read_quotes_as_of` does as rows with the times of the prices, which takes less time."""
+    stored = newest_rows(connection, QuoteRow, ids, "at", *QUOTE_FIELDS, until=at)
+    sightings = last_sightings(connection, stored, at)
     in_snapshots = _snapshot_quotes(connection, ids, at)
 
-    quotes = dict[MarketId, Quote]()
+    newest = dict[MarketId, tuple[Row[Any], datetime]]()
     for market in ids:
-        quote = in_snapshots.get(market)
-        row = rows.get(market)
+        row = stored.get(market)
+        shown = in_snapshots.get(market)
+        if shown is not None:
+            newest[MarketId(market)] = (shown, shown.quoted_at)
         if row is not None:
-            stored = quote_of(row, max(row.at, sightings.get(market, row.at)))
-            if quote is None or quote.at <= stored.at:
-                quote = stored
-        if quote is not None:
-            quotes[MarketId(market)] = quote
-    return quotes
+            seen_at = max(row.at, sightings.get(market, row.at))
+            if shown is None or shown.quoted_at <= seen_at:
+                newest[MarketId(market)] = (row, seen_at)
+    return newest
 
 
-def _snapshot_quotes(connection: Connection, ids: Sequence[str], at: datetime) -> dict[str, Quote]:
+def _snapshot_quotes(connection: Connection, ids: Sequence[str], at: datetime) -> dict[str, Row[Any]]:
     """Return the newest price of each market that was in a snapshot, and true by then."""
     query = _last_items_query(connection.dialect.name)
     rows = connection.execute(query, markets_parameter(connection, ids) | {"until": at})
-    return {row.market_id: quote_of(row, row.quoted_at) for row in rows}
+    return {row.market_id: row for row in rows}
 
 
 @cache

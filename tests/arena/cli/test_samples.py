@@ -50,8 +50,13 @@ LINES = (
     *("show cohort 1 next", "show cohort 1 --head", "show config", "show config --all", "show market"),
     *("show market --rejected", "show positions", "show positions --by market", "show prompt"),
     *("show prompt bet", "show prompt bet --rendered", "show turn sharp", "show turn sharp --play"),
-    *("show turn sharp --dry", "status", "status --incidents", "study bundle recorded"),
-    *("study forecastbench board", "study forecastbench run --dry", "study whatif --fill mid", ""),
+    *("show turn sharp --dry", "status", "status --incidents", "study bundle recorded --until 2026-01-20"),
+    *(
+        "study forecastbench board",
+        "study forecastbench run --dry --from none",
+        "study whatif --fill mid",
+        "",
+    ),
 )
 """Command lines of all sorts; some of them end with an error, which has to fit too."""
 ROOMY = 64
