@@ -77,6 +77,8 @@ LEFT_OUT = {
     "echo-everywhere": "it names the key as the model, which `echo` does in the answer",
 }
 """The faults of the provider's own suite that no season meets, and why."""
+ORDERS_ALONE = 'with "forecasts" empty'
+"""What a second question says whose forecasts all suffice."""
 FORMS = ("", "", "schemaless", "formless")
 """What a provider refuses for a whole season: nothing, a schema, or any form of an answer."""
 
@@ -93,8 +95,8 @@ class ProviderCall:
     """For how many seconds the answer is waited for."""
     fixed_form: bool = False
     """Whether its agent's settings leave no other form of an answer to be asked for."""
-    sampled: bool = False
-    """Whether it is one of several samples: its agent may go on without one that is lost."""
+    optional: bool = False
+    """Whether its agent may go on without it: it is one of several samples, or about refused orders alone."""
     outcome: str = ""
 
 
@@ -114,7 +116,8 @@ class Provider:
     calls: list[ProviderCall] = field(default_factory=list)
     away_until: float = 0.0
     away_with: str = "503"
-    troubled_samples: set[str] = field(default_factory=set)
+    once_troubled: set[str] = field(default_factory=set)
+    """The optional questions that have met a fault."""
 
     def __post_init__(self) -> None:
         self.refuses = Random(f"forms {self.number}").choice(FORMS)
@@ -125,7 +128,8 @@ class Provider:
 
         async def ask(prompt: Prompt) -> Call:
             fixed = settings.form is not None
-            call = ProviderCall(PROCESS.get(), name_of(prompt), settings.timeout, fixed, prompt.shared)
+            optional = prompt.shared or ORDERS_ALONE in prompt.messages[-1].content
+            call = ProviderCall(PROCESS.get(), name_of(prompt), settings.timeout, fixed, optional)
             self.calls.append(call)
             CALL.set(call)
 
@@ -197,10 +201,10 @@ class Provider:
     def passing_fault(self, call: ProviderCall) -> str:
         """Draw the name of a passing fault; empty for none.
 
-        A sample meets one at most. If all attempts at it failed, its agent would decide without it: then the
-        season ends in another state, as it should.
+        An optional question meets one at most. If all attempts at it failed, its agent would decide without
+        it: then the season ends in another state, as it should.
         """
-        if not self.troubled or call.question in self.troubled_samples:
+        if not self.troubled or call.question in self.once_troubled:
             return ""
 
         fault = ""
@@ -208,8 +212,8 @@ class Provider:
             fault = self.away_with
         elif self.chance.random() < PASSING_SHARE:
             fault = self.chance.choice(PASSING)
-        if fault and call.sampled:
-            self.troubled_samples.add(call.question)
+        if fault and call.optional:
+            self.once_troubled.add(call.question)
         return fault
 
     def lasting_fault(self, question: str) -> str:
