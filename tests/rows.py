@@ -1,12 +1,13 @@
-"""What a record's file holds, asked by plain SQL."""
+"""What a record holds, read without changing it."""
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from arena.record.hashes import state_hash
-from arena.record.schema.database import open_read_only, reading
+from arena.record.schema.database import Connection, open_read_only, reading
 
 
 def rows_in(record: Path, query: str, *values: object) -> list[Any]:
@@ -15,7 +16,14 @@ def rows_in(record: Path, query: str, *values: object) -> list[Any]:
         return plain.execute(query, values).fetchall()
 
 
+@contextmanager
+def read_only(record: str | Path, older: bool = False) -> Iterator[Connection]:
+    """Yield a connection to the record at an address, which sees it as of one instant."""
+    with open_read_only(str(record), older=older) as engine, reading(engine) as connection:
+        yield connection
+
+
 def state_of(record: str | Path) -> str:
     """Return the state hash of the record at an address, which may be of an older version."""
-    with open_read_only(str(record), older=True) as engine, reading(engine) as connection:
+    with read_only(record, older=True) as connection:
         return state_hash(connection)

@@ -9,7 +9,6 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
-from arena.record.schema.database import open_read_only, reading
 from dashboard.pages import pages
 from dashboard.site.standings import gather, report_page
 from tests.browser.watching import LOOKS, Watched, apart, open_at, sticks_out
@@ -18,6 +17,7 @@ from tests.dashboard.addresses import main_ones
 from tests.dashboard.records import shared
 from tests.dashboard.serving import Served
 from tests.dashboard.sites import PublishedSite
+from tests.rows import read_only
 
 pytestmark = pytest.mark.browser
 
@@ -117,7 +117,7 @@ HIGHEST = {1440: 1300, 390: 1900}
 def test_no_report_and_no_page_of_a_site_has_a_serious_fault(
     demo: Path, site: PublishedSite, tmp_path: Path, context: BrowserContext, thorough: bool
 ) -> None:
-    with open_read_only(str(demo)) as engine, reading(engine) as connection:
+    with read_only(demo) as connection:
         facts = gather(connection, None)
     file = tmp_path / "report.html"
     file.write_text(report_page(facts, NOW), "utf-8")

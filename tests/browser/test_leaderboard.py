@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import WebSocketRoute, expect
 
-from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard
 from tests.browser.watching import PATIENCE, Watched, follow, names_of, open_at, rows_of, settled
 from tests.dashboard.serving import Served
+from tests.rows import read_only
 
 pytestmark = pytest.mark.browser
 
@@ -19,7 +19,7 @@ def test_it_is_searched_and_read_in_another_way_and_comes_back_by_its_link(
 ) -> None:
     page = watched.page
     open_at(page, f"{served.address}/leaderboard", "Full leaderboard")
-    with open_read_only(str(record)) as engine, reading(engine) as connection:
+    with read_only(record) as connection:
         assert rows_of(page) == [row.agent for row in compute_leaderboard(connection).rows]
     page.get_by_text("Implied", exact=True).click()
     expect(page).to_have_url(re.compile("reading=implied"))

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext
 
-from arena.record.schema.database import open_read_only, reading
 from dashboard.site.scored import scored_page
 from dashboard.site.standings import gather, report_page
 from dashboard.words import JOINER
@@ -14,6 +13,7 @@ from tests.builders import NOW
 from tests.dashboard.test_report import MARKUP, renamed
 from tests.dashboard.test_scored import hostile_report
 from tests.records.seasons import HOSTILE
+from tests.rows import read_only
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +24,7 @@ def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     page = scored_page(hostile_report(), NOW)
     if request.param == "season":
         record = request.getfixturevalue("record")
-        with open_read_only(str(record)) as engine, reading(engine) as connection:
+        with read_only(record) as connection:
             page = report_page(renamed(gather(connection, None), HOSTILE, MARKUP), NOW)
     found = tmp_path_factory.mktemp("report") / "report.html"
     found.write_text(page, "utf-8")

@@ -11,11 +11,11 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from arena.record.schema.database import open_read_only, reading
 from dashboard.site.folder import Told
 from dashboard.site.write import publish_site
 from tests.dashboard.hostile import hostile
 from tests.once import made_once
+from tests.rows import read_only
 
 LEADING = {"href", "src", "srcset", "action", "poster", "data", "background", "xlink:href", "formaction"}
 VENUES = (
@@ -71,7 +71,7 @@ class PublishedSite:
         address: str = "",
     ) -> dict[str, Any]:
         """Bring it up to a record, as the program does that `arena share site` starts."""
-        with open_read_only(str(record)) as engine, reading(engine) as connection:
+        with read_only(record) as connection:
             return publish_site(connection, self.folder, prompts, told, address)
 
     def pages(self) -> dict[str, PageParts]:

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.schema.database import Connection, open_read_only, reading
+from arena.record.schema.database import Connection
 from arena.scores.comparisons import COMPARISONS
 from arena.scores.leaderboard import read_leaderboard, read_scores
 from arena.scores.profiles.detailed_profile import PROFILE, read_notable_forecasts
@@ -41,13 +41,14 @@ from tests.dashboard.records import shared
 from tests.dashboard.test_publish import a_line, told_of
 from tests.records.full_record import build
 from tests.records.seasons import HOSTILE, play
+from tests.rows import read_only
 
 NAMES = ["random", "oracle", HOSTILE]
 
 
 @pytest.fixture
 def connection(season: Path) -> Iterator[Connection]:
-    with open_read_only(str(season)) as engine, reading(engine) as found:
+    with read_only(season) as found:
         yield found
 
 
@@ -106,7 +107,7 @@ def test_it_says_what_is_told_of_it_and_the_ranks_that_it_may_have(
     tmp_path_factory: pytest.TempPathFactory, show: Show
 ) -> None:
     demo = shared("demo", tmp_path_factory)
-    with open_read_only(str(demo)) as engine, reading(engine) as connection:
+    with read_only(demo) as connection:
         verdict = read_leaderboard(connection).verdict
     assert verdict is not None
     entry = next(one for one in verdict.agents if one.rank_low is not None)
@@ -148,7 +149,7 @@ def test_an_agent_has_its_figures_and_positions_in_a_cohort(
 def test_of_a_cohort_without_it_an_agent_is_shown_over_all_its_own(tmp_path: Path, show: Show) -> None:
     play(tmp_path, agents=["{kind: constant}"], times=1)
     record = play(tmp_path, agents=["{kind: constant}", "{kind: random}"])
-    with open_read_only(str(record)) as engine, reading(engine) as connection:
+    with read_only(record) as connection:
         line_ups = [set(stored.entrant_ids) for stored in read_cohorts(connection)]
     assert line_ups == [{"constant"}, {"constant", "random"}]
     page = show("agent", record, agent="random", cohort="1")
@@ -159,7 +160,7 @@ def test_of_a_cohort_without_it_an_agent_is_shown_over_all_its_own(tmp_path: Pat
 
 def test_open_positions_stand_before_the_charts(first_round: Path, show: Show) -> None:
     page = show("agent", first_round, agent="oracle")
-    with open_read_only(str(first_round)) as engine, reading(engine) as connection:
+    with read_only(first_round) as connection:
         held = read_holdings(connection, "oracle")
     assert len(held) > OPEN
     shown = markup(page)
@@ -246,7 +247,7 @@ def test_the_forecasts_show_their_parts_a_histogram_and_cards(
 
 def test_notable_forecasts_have_the_reasons_that_were_given(season: Path, show: Show, tmp_path: Path) -> None:
     record = with_reasons(season, tmp_path)
-    with open_read_only(str(record)) as engine, reading(engine) as connection:
+    with read_only(record) as connection:
         cached = PROFILE.read(connection, "random")
         assert cached is not None
         found = read_notable_forecasts(connection, "random")

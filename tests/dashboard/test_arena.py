@@ -45,6 +45,7 @@ from dashboard.words import count, day, plain, written
 from tests.dashboard.opening import Show, markup, tables, tables_of, words
 from tests.dashboard.records import shared
 from tests.records.seasons import HOSTILE
+from tests.rows import read_only
 
 DAY = 86_400.0
 START = datetime(2026, 1, 4, tzinfo=UTC).timestamp()
@@ -56,7 +57,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def board_of(record: Path) -> Leaderboard:
-    with open_read_only(str(record)) as engine, reading(engine) as connection:
+    with read_only(record) as connection:
         return read_leaderboard(connection)
 
 
@@ -143,7 +144,7 @@ def test_a_cohort_is_chosen_in_the_strip_and_has_its_own_board(demo: Path, show:
     page = show("arena", demo, cohort="2")
     whole = show("arena", demo)
     assert page.title[0].value == whole.title[0].value, "there is one verdict"
-    with open_read_only(str(demo)) as engine, reading(engine) as connection:
+    with read_only(demo) as connection:
         rows = {row.agent: row for row in read_leaderboard(connection, 2).rows}
         offered = read_cohort_returns(connection)
     board = tables(page)[0].set_index("agent")
@@ -230,7 +231,7 @@ def test_names_are_sorted_as_people_count() -> None:
 
 
 def test_the_first_page_says_what_agents_hold_and_when_it_goes_on(first_round: Path, show: Show) -> None:
-    with open_read_only(str(first_round)) as engine, reading(engine) as connection:
+    with read_only(first_round) as connection:
         positions = read_held_markets(connection)
     assert positions.markets
     box = ET.fromstring(f"<div>{positions_box(positions)}</div>")

@@ -14,7 +14,6 @@ from streamlit.testing.v1 import AppTest
 
 from arena.cohorts.diff import changes_in_words, cohort_changes
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard, read_leaderboard
 from arena.scores.rules import brier, returns
 from dashboard.board import BASE
@@ -27,12 +26,13 @@ from markets.millionths import ONE
 from portfolio.rules import REALISTIC
 from tests.dashboard.opening import Show, markup, tables, words
 from tests.dashboard.records import shared
+from tests.rows import read_only
 
 
 def test_the_founding_texts_scores_are_in_its_words(season: Path, show: Show) -> None:
     page = show("cohort", season, cohort="1")
     [founding] = [table.set_index("agent") for table in tables(page) if "implied_band" in table]
-    with open_read_only(str(season)) as engine, reading(engine) as connection:
+    with read_only(season) as connection:
         rows = {row.agent: row for row in compute_leaderboard(connection, 1).rows}
     assert set(founding.index) == set(rows)
     for name, shown in founding.drop("market").iterrows():
@@ -52,7 +52,7 @@ def test_its_board_has_no_ranks_and_says_the_verdict_over_all(
     tmp_path_factory: pytest.TempPathFactory, show: Show
 ) -> None:
     demo = shared("demo", tmp_path_factory)
-    with open_read_only(str(demo)) as engine, reading(engine) as connection:
+    with read_only(demo) as connection:
         verdict = read_leaderboard(connection).verdict
         rows = read_leaderboard(connection, 1).rows
     assert verdict is not None
@@ -80,7 +80,7 @@ def test_it_says_what_differs_from_the_cohort_before(season: Path, show: Show) -
     assert "cohort 0" not in words(show("cohort", season, cohort="1"))
     page = show("cohort", season, cohort="2")
     said = words(page)
-    with open_read_only(str(season)) as engine, reading(engine) as connection:
+    with read_only(season) as connection:
         first, second = (stored.cohort for stored in read_cohorts(connection))
     lines = changes_in_words(cohort_changes(first, second))
     assert not lines
@@ -91,7 +91,7 @@ def test_it_says_what_differs_from_the_cohort_before(season: Path, show: Show) -
 
 @pytest.mark.parametrize("back", ["all", *BACK])
 def test_curves_are_the_marks_of_the_range_and_end_with_the_newest(season: Path, back: str) -> None:
-    with open_read_only(str(season)) as engine, reading(engine) as connection:
+    with read_only(season) as connection:
         found = read_cohort_curves(connection, 2, BACK.get(back))
         rows = connection.exec_driver_sql(
             "SELECT e.name, m.at, m.cash + m.value - 10000000000 FROM mark m"
@@ -110,7 +110,7 @@ def test_curves_are_the_marks_of_the_range_and_end_with_the_newest(season: Path,
 
 @pytest.mark.parametrize("points", [10, 20, 25, 1_000])
 def test_few_instants_are_picked_evenly_with_both_ends_and_for_every_agent(season: Path, points: int) -> None:
-    with open_read_only(str(season)) as engine, reading(engine) as connection:
+    with read_only(season) as connection:
         every = read_equity_curves(connection, 1)
         some = read_equity_curves(connection, 1, points)
     times = sorted({mark.at for mark in every})

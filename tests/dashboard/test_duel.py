@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from arena.record.model.columns import take_rows
-from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import read_leaderboard
 from arena.scores.profiles.duels import DUELS, DuelDetails, compute_duels
 from arena.scores.profiles.inputs import read_inputs
@@ -23,10 +22,11 @@ from dashboard.words import with_true_minus
 from tests.dashboard.opening import Show, healthy, in_address, tables, tiles, words
 from tests.dashboard.records import shared
 from tests.records.seasons import HOSTILE
+from tests.rows import read_only
 
 
 def fought(season: Path, a: str) -> tuple[DuelDetails, ...]:
-    with open_read_only(str(season)) as engine, reading(engine) as connection:
+    with read_only(season) as connection:
         kept = DUELS.read(connection, a)
     assert kept is not None
     return kept.value
@@ -46,7 +46,7 @@ def test_each_bar_of_the_spread_is_on_one_side(season: Path) -> None:
 
 
 def test_a_market_that_an_old_record_shows_twice_in_a_round_counts_once(season: Path) -> None:
-    with open_read_only(str(season)) as engine, reading(engine) as connection:
+    with read_only(season) as connection:
         inputs = read_inputs(connection)
     places = np.arange(len(inputs.stated.outcome)).repeat(2)
     twice = replace(inputs, stated=take_rows(inputs.stated, places))
@@ -55,7 +55,7 @@ def test_a_market_that_an_old_record_shows_twice_in_a_round_counts_once(season: 
 
 def test_the_spread_counts_the_events_of_the_duel(season: Path) -> None:
     """Markets of one story are one event, whatever events their venue sees in them."""
-    with open_read_only(str(season)) as engine, reading(engine) as connection:
+    with read_only(season) as connection:
         inputs = read_inputs(connection)
     stated = inputs.stated
     assert len(stated.events) > 1
@@ -96,7 +96,7 @@ def test_it_says_what_the_verdict_tells_of_the_pair_as_the_command_does(
     show: Show, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     demo = shared("demo", tmp_path_factory)
-    with open_read_only(str(demo)) as engine, reading(engine) as connection:
+    with read_only(demo) as connection:
         verdict = read_leaderboard(connection).verdict
     assert verdict is not None
     assert verdict.pairs

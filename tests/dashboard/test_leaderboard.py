@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.record.schema.database import Connection, open_read_only, reading
+from arena.record.schema.database import Connection
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, compute_leaderboard
 from arena.scores.profiles.detailed_profile import FIGURES
 from arena.scores.slices import compute_slices
@@ -25,13 +25,14 @@ from tests.builders import NOW
 from tests.dashboard.opening import Show, healthy, in_address, markup, tables, words
 from tests.dashboard.records import shared
 from tests.records.full_record import build
+from tests.rows import read_only
 
 Answer = TypeVar("Answer")
 MONEY = ("pnl", "return_pct", "win_rate", "cost_per_forecast")
 
 
 def asked(record: Path, question: Callable[[Connection], Answer]) -> Answer:
-    with open_read_only(str(record)) as engine, reading(engine) as connection:
+    with read_only(record) as connection:
         return question(connection)
 
 

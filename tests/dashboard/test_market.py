@@ -8,7 +8,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.record.schema.database import open_read_only, reading
 from dashboard.board import market_table
 from dashboard.charts import MEDIAN, MOST, YES_PRICE
 from dashboard.html import venue_link
@@ -34,7 +33,7 @@ from tests.dashboard.addresses import PLACED
 from tests.dashboard.opening import Show, healthy, in_address, markup, tables, with_reasons, words
 from tests.dashboard.records import shared
 from tests.dashboard.spoiled import TEXT, spoiled
-from tests.rows import rows_in
+from tests.rows import read_only, rows_in
 
 MILLION = 1_000_000
 
@@ -223,7 +222,7 @@ def test_prices_and_rounds_of_a_market_are_no_more_than_a_chart_draws_as_steps(
 ) -> None:
     assert 2 * PRICES < MOST
     monkeypatch.setattr(market_view, "PRICES", 2)
-    with open_read_only(str(season)) as engine, reading(engine) as connection:
+    with read_only(season) as connection:
         page = read_market_page(connection, MarketId(traded(season)))
         assert page is not None
         found = read_market_history(connection, page.market.id, 1, page.offered)

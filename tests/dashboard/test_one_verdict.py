@@ -13,7 +13,7 @@ from arena.cli import demo as demo_command
 from arena.cli.main import app
 from arena.config import load
 from arena.config.new_folder import template
-from arena.record.schema.database import Connection, open_read_only, reading
+from arena.record.schema.database import Connection
 from arena.scores.leaderboard import read_leaderboard
 from arena.scores.verdict import Verdict
 from dashboard.site.standings import gather, report_page
@@ -24,6 +24,7 @@ from tests.dashboard.records import shared
 from tests.dashboard.sites import PageParts, PublishedSite
 from tests.once import made_once
 from tests.records.seasons import worked_out
+from tests.rows import read_only
 
 FORBIDDEN = ("proven", "too close", "ahead of the market", "holm", "p =", "p <")
 """What no page says: these were other verdicts than the one."""
@@ -56,7 +57,7 @@ def site(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
 
 @pytest.fixture
 def connection(demo: Path) -> Iterator[Connection]:
-    with open_read_only(str(demo)) as engine, reading(engine) as found:
+    with read_only(demo) as found:
         yield found
 
 
@@ -130,7 +131,7 @@ def test_before_there_are_intervals_the_board_is_provisional(show: Show, tmp_pat
     early = tmp_path / "early.db"
     demo_command.play(load(template("demo.yaml"), {}), str(early), 1)
     worked_out(early)
-    with open_read_only(str(early)) as engine, reading(engine) as connection:
+    with read_only(early) as connection:
         board = read_leaderboard(connection)
     assert board.verdict is not None
     players = [row for row in board.rows if not row.is_reference]

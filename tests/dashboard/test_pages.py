@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.schema.database import connect, open_read_only, reading
+from arena.record.schema.database import connect
 from arena.scores.leaderboard import LeaderboardRow, read_scores
 from tests.dashboard.opening import Show, healthy, in_address, markup, tables, tiles, words
+from tests.rows import read_only
 
 VIEWS = ("leaderboard", "cohort")
 STATES = [
@@ -48,7 +49,7 @@ BARE = [
 
 
 def rows_of(record: Path, cohort: int | None = None) -> list[LeaderboardRow]:
-    with open_read_only(str(record)) as engine, reading(engine) as connection:
+    with read_only(record) as connection:
         return read_scores(connection, None if cohort is None else [cohort])
 
 

@@ -14,7 +14,6 @@ from PIL import Image
 
 from arena.errors import ArenaError
 from arena.operations.page_programs import page_command, page_environment
-from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import LeaderboardRow, percent_of_price
 from arena.scores.verdict import AgentVerdict, Standing, Verdict
 from dashboard.record import LeaderboardLine
@@ -31,6 +30,7 @@ from tests.dashboard.sites import PublishedSite, hostile_site
 from tests.program.running import arena
 from tests.records.full_record import PROMPT, build
 from tests.records.seasons import play, worked_out
+from tests.rows import read_only
 
 PLAYERS = ("{kind: market}", "{kind: oracle, noise: 0.1}")
 ACTING = {"iframe", "object", "embed", "form", "base", "img", "video", "audio"}
@@ -203,7 +203,7 @@ def test_what_agents_said_of_a_market_is_whole_and_sorted_as_people_count(
     season: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(market, "ROWS", 2)
-    with open_read_only(str(season)) as engine, reading(engine) as connection:
+    with read_only(season) as connection:
         site = SeasonSite(connection)
         [*parts] = pages.one_event(site, next(iter(site.events)), lambda way: None)
         place = read_market_page(connection, next(iter(site.events.values()))[0])

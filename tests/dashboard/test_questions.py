@@ -7,7 +7,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.record.schema.database import open_read_only, reading
 from arena.scores.all_kinds import compute_all_kinds
 from dashboard.html import columns_of_table, html_table
 from dashboard.questions import answer_picture, answer_words, form_words
@@ -18,7 +17,7 @@ from tests.dashboard.test_palette import CSS
 from tests.records.question_season import play
 from tests.records.seasons import worked_out
 from tests.records.tampering import tamper
-from tests.rows import rows_in
+from tests.rows import read_only, rows_in
 
 
 @pytest.fixture(scope="session")
@@ -163,7 +162,7 @@ def test_without_money_nothing_is_said_of_money(
 
 
 def test_the_home_page_has_the_board_of_all_kinds(asked: Path, show: Show) -> None:
-    with open_read_only(str(asked)) as engine, reading(engine) as connection:
+    with read_only(asked) as connection:
         found = compute_all_kinds(connection)
     shown = tables(show("arena", asked))
     boards = [table for table in shown if {"brier", "questions"} <= set(table)]

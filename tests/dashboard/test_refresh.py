@@ -10,10 +10,10 @@ import pytest
 from arena.cli.dashboard import refresh_scores
 from arena.errors import ArenaError
 from arena.record.record import Record
-from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import LEADERBOARD
 from arena.scores.refresh import is_stale
 from tests.dashboard.serving import Served, serving
+from tests.rows import read_only
 
 PATIENCE = 180.0
 SHUT = "attempt to write a readonly database"
@@ -31,7 +31,7 @@ def record(first_round: Path, tmp_path: Path) -> Path:
 
 
 def stale(record: Path) -> bool:
-    with open_read_only(str(record)) as engine, reading(engine) as connection:
+    with read_only(record) as connection:
         return is_stale(connection)
 
 
@@ -57,7 +57,7 @@ def test_an_open_dashboard_works_out_what_is_stale_or_says_once_why_scores_are_o
     assert not stale(record)
     with serving(shut) as dashboard:
         said = heard(dashboard, "only shown as last cached")
-    with open_read_only(str(record)) as engine, reading(engine) as connection:
+    with read_only(record) as connection:
         kept = LEADERBOARD.read(connection)
     assert kept is not None
     assert len(kept.value.rows) == 5

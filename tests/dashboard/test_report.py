@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from arena.record.schema.database import open_read_only, reading
 from arena.scores.verdict import Verdict
 from dashboard.board import COLUMNS
 from dashboard.site.standings import ReportFacts, gather, report_page
@@ -24,6 +23,7 @@ from tests.dashboard.sites import PageParts
 from tests.program.in_process import answered
 from tests.program.running import arena
 from tests.records.seasons import HOSTILE
+from tests.rows import read_only
 
 MARKUP = "</style></title><script>alert(1)</script><img src=http://203.0.113.9/x onerror=alert(1)>{{ 7*7 }}"
 
@@ -113,7 +113,7 @@ def test_after_the_first_round_no_table_has_names_alone(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     record = shared("one_round", tmp_path_factory)
-    with open_read_only(str(record)) as engine, reading(engine) as connection:
+    with read_only(record) as connection:
         html = report_page(gather(connection, None), NOW)
     found = re.findall("<table.*?</table>", html, re.DOTALL)
     tables = [table.set_index("agent") for one in found for table in tables_of(f"<div>{one}</div>")]
@@ -123,7 +123,7 @@ def test_after_the_first_round_no_table_has_names_alone(
 
 
 def test_nothing_in_it_acts_or_is_loaded_whatever_names_say(season: Path, tmp_path: Path) -> None:
-    with open_read_only(str(season)) as engine, reading(engine) as connection:
+    with read_only(season) as connection:
         facts = renamed(gather(connection, None), HOSTILE, MARKUP)
     file = tmp_path / "report.html"
     file.write_text(report_page(facts, NOW), "utf-8")

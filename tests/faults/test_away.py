@@ -18,7 +18,6 @@ from arena.operations.run import Run, run
 from arena.record.hashes import state_hash
 from arena.record.queries.cohorts import StoredRound
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.turn_queue import upgrade_queue
 from arena.rounds.dispatch import dispatch_to_workers
 from arena.rounds.world import Dispatch
@@ -64,8 +63,7 @@ def played(folder: Path, away_at: int = 0, **more: Callable[..., object]) -> tup
             setattr(running, name, value)
         asyncio.run(run(running))
         event.remove(record.engine, "begin", begin)
-        with reading(record.engine) as connection:
-            return state_hash(connection), begun, running.progress
+        return record.read(state_hash), begun, running.progress
 
 
 def test_away_at_any_transaction_it_goes_on_and_ends_as_if_it_were_not(

@@ -14,7 +14,6 @@ from sqlalchemy import event
 
 from arena.errors import ArenaError
 from arena.record.record import Record
-from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.database_errors import translated_file_errors
 from arena.verify.content import verified_content
 from tests.faults.little import hash_of, play, witnessed, write_config
@@ -23,7 +22,7 @@ from tests.program.forked import LONGEST_FILE
 from tests.program.running import loaded
 from tests.provider.replies import GOOD, Asked, says
 from tests.provider.server import FaultyProvider, faulty
-from tests.rows import rows_in
+from tests.rows import read_only, rows_in
 from tests.serving import Reply
 
 KB = 1_024
@@ -63,7 +62,7 @@ def test_at_whatever_page_the_room_ends(whole: tuple[Path, str], tmp_path: Path,
     """The record is in a state that was committed before, and the season goes on from there."""
     write_config(tmp_path)
     Record.open(str(tmp_path / "empty.db")).close()
-    with open_read_only(str(tmp_path / "empty.db")) as engine, reading(engine) as connection:
+    with read_only(tmp_path / "empty.db") as connection:
         first = verified_content(connection, "empty").state_hash
         least = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
     pages = whole[0].stat().st_size // 4096

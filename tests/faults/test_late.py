@@ -80,8 +80,7 @@ def waiting(database: str, *names: str) -> Iterator[tuple[Record, StoredCohort]]
 
         asyncio.run(opened())
         yield record, stored
-        with reading(record.engine) as connection:
-            assert verify(connection) == []
+        assert record.read(verify) == []
 
 
 def facts(record: Record) -> dict[str, int]:

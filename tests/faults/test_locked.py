@@ -16,9 +16,9 @@ from arena.cli.main import app
 from arena.errors import ArenaError
 from arena.record.record import Record
 from arena.record.schema import database as opening
-from arena.record.schema.database import open_read_only, reading
 from arena.verify.content import verified_content
 from tests.faults.little import hash_of, play, write_config
+from tests.rows import read_only
 
 HOLD = """\
 import sqlite3, sys
@@ -105,7 +105,7 @@ def test_a_season_that_is_shut_out_in_the_midst_of_it_goes_on_later(
 
 
 def test_who_only_reads_is_not_shut_out(held: Path) -> None:
-    with open_read_only(str(held)) as engine, reading(engine) as connection:
+    with read_only(held) as connection:
         assert verified_content(connection, held).counts["rounds"] == 0
     made = CliRunner().invoke(app, ["admin", "backup", str(held.parent / "b.db"), "--database", str(held)])
     assert made.exit_code == 0

@@ -11,7 +11,7 @@ import pytest
 from arena.record.files.backup import backup_to
 from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema.database import open_read_only, reading
+from arena.record.schema.database import open_read_only
 from arena.verify.content import verified_content
 from tests.faults.little import hash_of, play, witnessed, write_config
 
@@ -29,8 +29,7 @@ def cut_off(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     write_config(folder)
     Record.open(str(folder / "season.db")).close()
     with closing(Record.open(str(folder / "season.db"))) as record:
-        with reading(record.engine) as connection:
-            states = [state_hash(connection)]
+        states = [record.read(state_hash)]
         with record.engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA wal_autocheckpoint = 0")
         witnessed(record, states.append)

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.record.schema.database import Connection, connect, open_read_only, reading
+from arena.record.schema.database import Connection, connect
 from arena.record.write.heads import begin_chain, read_heads_after
 from arena.verify import Differences, find
 from tests.builders import NOW
 from tests.oracles.chain import facts_of_round, late_calls
 from tests.oracles.heads import sha256, written
 from tests.records.tampering import tamper
+from tests.rows import read_only
 
 LISTED = {
     "cohort": "SELECT number, hash FROM cohort",
@@ -35,7 +36,7 @@ LISTED = {
 
 def published(path: Path) -> list[str]:
     """Return the lines that a record would have published."""
-    with open_read_only(str(path)) as engine, reading(engine) as connection:
+    with read_only(path) as connection:
         return published_by(connection)
 
 
@@ -46,7 +47,7 @@ def published_by(connection: Connection) -> list[str]:
 
 def found_in(path: Path, heads: Sequence[str] = ()) -> Differences:
     """Return all that verifying finds in the record of a file, with heads that were published."""
-    with open_read_only(str(path)) as engine, reading(engine) as connection:
+    with read_only(path) as connection:
         return find(connection, None, published=heads or None)
 
 

@@ -20,7 +20,7 @@ from arena.record.model.benchmark import NewFile
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Replacement, Turn
 from arena.record.queries.cohorts import read_calls, read_resolutions, read_rounds
 from arena.record.record import Record
-from arena.record.schema.database import newest_schema_version, reading
+from arena.record.schema.database import newest_schema_version
 from arena.record.schema.fields import TableRow
 from arena.record.schema.scores import RollupRow
 from arena.record.schema.work import (
@@ -164,8 +164,7 @@ class Season:
 
     def differences(self) -> list[Difference]:
         """Return what verifying finds in it."""
-        with reading(self.record.engine) as connection:
-            return verify(connection)
+        return self.record.read(verify)
 
     def start(self, cohort: Cohort) -> None:
         """Start a cohort with its bankrolls."""

@@ -14,7 +14,6 @@ from arena.record.model.incident import RecordedIncident
 from arena.record.model.lease import holder_name
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_cohort
 from arena.record.write.operations import read_recent_incidents
 from arena.rounds.round import play_round
@@ -178,11 +177,9 @@ def play(stored: StoredCohort, number: int, world: World, record: Record) -> Rou
 
 def incidents_of(record: Record) -> list[RecordedIncident]:
     """Return all incidents of a record, oldest first."""
-    with reading(record.engine) as connection:
-        return read_recent_incidents(connection, 99)[::-1]
+    return record.read(read_recent_incidents, 99)[::-1]
 
 
 def hash_of(record: Record) -> str:
     """Return the hash of all that a record holds."""
-    with reading(record.engine) as connection:
-        return state_hash(connection)
+    return record.read(state_hash)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.verify.differences import Differences
 from arena.verify.draws import EARLIER, PRUNED, UNLISTED, check_draws
 from markets.venues.wire.paging import RESUMED_WITHIN
@@ -65,8 +64,7 @@ def draws(folder: Path) -> tuple[int, Differences]:
     record = Record.open(str(folder / "arena.db"))
     found = Differences(None)
     try:
-        with reading(record.engine) as connection:
-            return check_draws(connection, found), found
+        return record.read(check_draws, found), found
     finally:
         record.close()
 

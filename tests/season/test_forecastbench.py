@@ -11,7 +11,6 @@ from unittest.mock import ANY
 
 import pytest
 
-from arena.record.schema.database import open_read_only, reading
 from arena.verify import verify
 from tests.arena.scores.files.test_forecastbench import QUESTIONS
 from tests.program.forked import Forked
@@ -19,6 +18,7 @@ from tests.program.running import arena, loaded
 from tests.program.running import arena_json as answer
 from tests.provider.replies import NAMED, Asked, says
 from tests.provider.server import FaultyProvider, faulty
+from tests.rows import read_only
 from tests.serving import Reply, Request
 
 AGENTS, QUESTION_COUNT, ROWS, AT_ONCE = 8, 15, 20, 4
@@ -149,7 +149,7 @@ def arena_json(*words: str, status: int = 0) -> Any:
 
 def is_clean(folder: Path) -> bool:
     """Tell whether `arena admin verify` finds nothing."""
-    with open_read_only(str(folder / "arena.db")) as engine, reading(engine) as connection:
+    with read_only(folder / "arena.db") as connection:
         return verify(connection) == []
 
 

@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 
 from arena.record.queries.forecasts import read_forecast_columns
-from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import LEADERBOARD
 from arena.scores.metaculus_scores import read_known
 from tests.program.rehearsal import rows
 from tests.program.running import AGREES, arena, arena_json, demo_config, loaded, simulated_config
 from tests.provider.server import FaultyProvider, faulty
 from tests.records.tampering import tamper
+from tests.rows import read_only
 from tests.season.test_desk import Guest, bets, desk
 from tests.season.test_killed import ends_as_if_unbroken
 from tests.season.test_tools import curious
@@ -312,17 +312,17 @@ def test_forecasts_are_nowhere_until_the_period_is_over(begun: Path, season: Pat
 def test_what_was_computed_in_the_hidden_period_is_stale_after_it(begun: Path, tmp_path: Path) -> None:
     """No resolution came in between: the next round alone makes boards count what was hidden."""
     folder = Path(shutil.copytree(begun, tmp_path / "on"))
-    with open_read_only(str(folder / "demo.db")) as engine, reading(engine) as connection:
+    with read_only(folder / "demo.db") as connection:
         assert LEADERBOARD.basis(connection).endswith("; 2 rounds are hidden")
     tamper(folder / "demo.db", "UPDATE round SET number = 3 WHERE number = 2")
-    with open_read_only(str(folder / "demo.db")) as engine, reading(engine) as connection:
+    with read_only(folder / "demo.db") as connection:
         assert "hidden" not in LEADERBOARD.basis(connection)
         assert not LEADERBOARD.is_current(connection)
 
 
 def takes_by_loops(folder: Path) -> dict[str, float]:
     """Return takes of the seed's tournament, market by market and span by span, from the record's columns."""
-    with open_read_only(str(folder / "demo.db")) as engine, reading(engine) as connection:
+    with read_only(folder / "demo.db") as connection:
         columns = read_forecast_columns(connection, 1)
         known = read_known(connection, columns)[columns.market]
     by_market: dict[int, list[int]] = defaultdict(list)

@@ -33,8 +33,7 @@ LATER = "2026-12-31T00:00:00Z"
 def record(tmp_path: Path) -> Iterator[Record]:
     opened = Record.open(str(tmp_path / "arena.db"))
     yield opened
-    with reading(opened.engine) as connection:
-        assert verify(connection) == []
+    assert opened.read(verify) == []
     opened.close()
 
 

@@ -87,8 +87,7 @@ def error_code(told: dict[str, object]) -> object:
 
 
 def noted(record: Record) -> list[tuple[str, datetime | None]]:
-    with reading(record.engine) as connection:
-        told = read_recent_incidents(connection, 9)
+    told = record.read(read_recent_incidents, 9)
     return [(one.incident.text, one.ended_at) for one in told if one.incident.kind == "market_unsettled"]
 
 
@@ -151,8 +150,7 @@ def test_on_postgresql_they_are_told_and_decided_the_same(new_server_record: Cal
         record.write_unfenced(settle_by_hand, first, NOW + 18 * DAY)
         record.write_unfenced(settle_by_hand, replace(first, withdrawn=True), NOW + 19 * DAY)
         assert RAIN in record.read(read_unresolved_markets, NOW + 999 * DAY)
-        with reading(record.engine) as connection:
-            assert verify(connection) == []
+        assert record.read(verify) == []
 
 
 # --- a person's decision

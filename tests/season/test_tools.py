@@ -14,7 +14,7 @@ import pytest
 
 from agents.model import Message
 from agents.steps import step_message
-from arena.record.schema.database import open_read_only, reading
+from arena.record.schema.database import open_read_only
 from dashboard.site.write import publish_site
 from dashboard.views.cohort import read_cohort_page
 from markets.hashes import digest
@@ -23,7 +23,7 @@ from tests.program.rehearsal import rows as record_rows
 from tests.program.running import AGREES, arena, arena_json, loaded
 from tests.provider.replies import GOOD, USAGE, Asked, completion, says
 from tests.provider.server import FaultyProvider, faulty
-from tests.rows import rows_in
+from tests.rows import read_only, rows_in
 from tests.serving import Reply
 
 CONFIG = """\
@@ -267,7 +267,7 @@ def test_the_board_says_who_had_tools_and_a_duel_what_they_bought(
     assert [rows[name]["tools"][:2] for name in ("one", "two", "market")] == [["search", "read"], [], []]
     board = " ".join(arena(tmp_path, "board").stdout.split())
     assert "Tools: search, read, price_history, book, notes (one)." in board
-    with open_read_only(str(tmp_path / "arena.db")) as engine, reading(engine) as connection:
+    with read_only(tmp_path / "arena.db") as connection:
         publish_site(connection, tmp_path / "site", False, lambda _done, _of: None)
     assert (tmp_path / "site" / "index.html").read_text("utf-8").count("guesses · own server · tools") == 1
     published = json.loads((tmp_path / "site" / "data.json").read_text("utf-8"))["leaderboard"]

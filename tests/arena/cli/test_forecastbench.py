@@ -18,14 +18,13 @@ from arena.calls.estimate import Estimate, Usage
 from arena.cli.forecastbench_run import confirm
 from arena.cli.options import Options
 from arena.errors import ArenaError
-from arena.record.schema.database import open_read_only, reading
 from arena.rounds.answering import LeftToAsk
 from arena.scores.files.forecastbench_board import rounds_left_out
 from arena.scores.files.forecastbench_rows import Outcome, ScoredForecast
 from arena.verify import verify
 from tests.arena.scores.files.test_forecastbench import QUESTIONS, forecast, submission
 from tests.program.in_process import answered, invoke
-from tests.rows import rows_in
+from tests.rows import read_only, rows_in
 from tests.serving import Reply, Request, Server, serving
 
 BENCH = ("study", "forecastbench")
@@ -365,7 +364,7 @@ def test_a_round_is_kept_byte_for_byte_and_corrections_are_new_versions(tmp_path
     rows = made["rows"]
     assert (made["fetched"], rows[0]["n_dataset"], rows[0]["n_market"]) == (None, 20, 18)
     assert rows[0]["brier_dataset"] == pytest.approx((19 * 0.04 + 0.64) / 20, abs=0.02)
-    with open_read_only(str(tmp_path / "arena.db")) as engine, reading(engine) as connection:
+    with read_only(tmp_path / "arena.db") as connection:
         assert verify(connection) == []
     with closing(sqlite3.connect(tmp_path / "arena.db")) as database:
         (text,) = database.execute("SELECT text FROM benchmark_file WHERE id = 1").fetchone()
@@ -374,7 +373,7 @@ def test_a_round_is_kept_byte_for_byte_and_corrections_are_new_versions(tmp_path
         database.execute("UPDATE benchmark_file SET text = text || ' ' WHERE id = 1")
         database.execute("UPDATE benchmark_file SET version = 3 WHERE version = 2")
         database.commit()
-    with open_read_only(str(tmp_path / "arena.db")) as engine, reading(engine) as connection:
+    with read_only(tmp_path / "arena.db") as connection:
         found = {(one.table, one.field) for one in verify(connection)}
     assert {("benchmark_file", "sha256"), ("benchmark_file", "hash"), ("benchmark_file", "version")} <= found
 

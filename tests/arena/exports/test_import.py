@@ -25,7 +25,7 @@ from arena.exports.restore import _ParentIds, restore
 from arena.exports.table import ExportColumn
 from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema.database import connect, open_read_only, reading
+from arena.record.schema.database import connect
 from arena.record.schema.turn import CallRow
 from arena.record.schema.typed import select
 from arena.record.schema.work import ClaimRow
@@ -33,6 +33,7 @@ from arena.record.write.cohorts import end_cohort
 from arena.verify import verify
 from tests.arena.exports.bent_exports import bend, bend_json, contents, exported, nothing_is_left, seal
 from tests.builders import NOW
+from tests.rows import read_only
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def test_a_season_comes_back_as_it_was(
     exports: Path, built: Path, new: Path, tmp_path: Path, source: str
 ) -> None:
     manifest = restore(exports / source, str(new))
-    with open_read_only(str(new)) as engine, reading(engine) as connection:
+    with read_only(new) as connection:
         assert state_hash(connection) == manifest.state_hash
         assert verify(connection) == []
         assert connection.execute(select(ClaimRow.__table__)).all() == []
@@ -134,7 +135,7 @@ def test_an_empty_record_is_filled_and_a_file_without_a_byte_is_one(
     (tmp_path / "zero.db").touch()
     restore(exports / "csv", str(tmp_path / "zero.db"))
     for path in (new, tmp_path / "zero.db"):
-        with open_read_only(str(path)) as engine, reading(engine) as connection:
+        with read_only(path) as connection:
             assert len(connection.execute(select(CallRow.id)).all()) == 10
 
 
@@ -212,7 +213,7 @@ def test_one_changed_byte_of_a_zip_changes_nothing_or_is_found(exports: Path, ne
             found += 1
             assert list(new.parent.iterdir()) == []
         else:
-            with open_read_only(str(new)) as engine, reading(engine) as connection:
+            with read_only(new) as connection:
                 assert verify(connection) == []
             new.unlink()
     assert found > 6

@@ -13,7 +13,6 @@ from arena.exports.forecast_columns import read_export
 from arena.exports.forms import form_of
 from arena.record.model.cohort import BENCHMARK
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.scores.all_kinds import read_all_kinds
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.report import report_data, report_file
@@ -37,8 +36,7 @@ SEASONS: dict[str, dict[str, Any]] = {
 def tables(record: Record, place: Path, form: str) -> tuple[ForecastTable, ForecastTable]:
     """Return a season's forecasts as its record has them, and as an export has."""
     export(record.engine, place, ExportRequest(form_of(form)), NOW, "1")
-    with reading(record.engine) as connection:
-        return read_all_kinds(connection), read_export(place)
+    return record.read(read_all_kinds), read_export(place)
 
 
 def report_of(table: ForecastTable) -> dict[str, Any]:

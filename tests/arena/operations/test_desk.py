@@ -25,7 +25,6 @@ from arena.operations.http import MOST_WAITING, HttpRequest, HttpServer, serve_h
 from arena.record.model.cohort import Cohort, Entrant, Turn
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.schema.dialects import FromNow, SecondsUntil
 from arena.record.schema.work import DeskTurnRow
 from arena.record.write.desk import answer_desk_turn, open_desk_turn
@@ -143,8 +142,7 @@ def either(request: pytest.FixtureRequest, empty: Path, tmp_path: Path) -> Itera
         address = request.getfixturevalue("new_server_record")()
     opened = Record.open(address)
     yield opened
-    with reading(opened.engine) as connection:
-        assert verify(connection) == []
+    assert opened.read(verify) == []
     opened.close()
 
 

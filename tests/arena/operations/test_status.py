@@ -52,8 +52,7 @@ def played(record: Record, at: datetime = NOW) -> None:
 
 
 def seen(record: Record, at: datetime = NOW, **expected: Any) -> Status:
-    with reading(record.engine) as connection:
-        return read_status(connection, at, Expected(**expected))
+    return record.read(read_status, at, Expected(**expected))
 
 
 def put(record: Record, table: Any, **values: Any) -> None:

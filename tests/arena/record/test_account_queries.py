@@ -27,8 +27,7 @@ from tests.records.full_record import build, week
 @pytest.mark.parametrize("weeks", range(1, 6))
 def test_open_positions_are_the_lots_that_the_ledgers_fold_to(weeks: int, tmp_path: Path) -> None:
     record = build(tmp_path / "record.db", weeks)
-    with reading(record.engine) as connection:
-        found = count_open_positions(connection)
+    found = record.read(count_open_positions)
     for stored in record.cohorts():
         lots = sum(len(account.lots) for account in record.holdings(stored.id).values())
         assert found[stored.id] == (0 if stored.ended_at else lots)

@@ -10,7 +10,7 @@ from sqlalchemy import Integer
 
 from arena.record.hashes import round_heads, state_hash
 from arena.record.schema.cohort import CohortRow
-from arena.record.schema.database import Connection, open_read_only, reading
+from arena.record.schema.database import Connection
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
 from arena.record.schema.typed import select
@@ -19,7 +19,7 @@ from tests.arena.verify.test_verify import rows_of
 from tests.oracles.heads import heads_by_the_page
 from tests.records.full_record import AT_WORK, build, build_anew
 from tests.records.tampered import TamperedRecord
-from tests.rows import state_of
+from tests.rows import read_only, state_of
 
 TABLES = METADATA.tables
 
@@ -116,7 +116,7 @@ def heads_of(record: Path | TamperedRecord) -> Heads:
     """Return the heads of every cohort in a file, or in memory, from the first to start."""
     if isinstance(record, TamperedRecord):
         return _heads(record.connection)
-    with open_read_only(str(record)) as engine, reading(engine) as connection:
+    with read_only(record) as connection:
         return _heads(connection)
 
 

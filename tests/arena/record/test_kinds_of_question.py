@@ -31,7 +31,7 @@ from tests.builders import result_of
 from tests.records import mixed_record, question_season
 from tests.records.full_record import week
 from tests.records.mixed_record import CUP, LAUNCH, SALES, build_mixed, play_mixed
-from tests.rows import state_of
+from tests.rows import read_only, state_of
 
 ADDED_BY_0013 = (("market_version", "form"), ("resolution", "answer"), ("forecast", "distribution"))
 
@@ -160,7 +160,7 @@ def test_python_reads_distributions(mixed: Path) -> None:
 
 
 def test_a_recording_of_it_is_played_back(mixed: Path, tmp_path: Path) -> None:
-    with open_read_only(str(mixed)) as engine, reading(engine) as connection:
+    with read_only(mixed) as connection:
         write(tmp_path / "recording", read_sightings(connection, week(0), week(3)))
     venue = recorded.venue(recorded.Settings(path=tmp_path / "recording"))
 

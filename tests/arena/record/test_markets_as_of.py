@@ -50,8 +50,7 @@ def record(empty: Path, tmp_path: Path) -> Record:
 
 
 def quote_at(record: Record, market: MarketId, at: int) -> Quote | None:
-    with reading(record.engine) as connection:
-        return read_quotes_as_of(connection, [market], minute(at)).get(market)
+    return record.read(read_quotes_as_of, [market], minute(at)).get(market)
 
 
 def rows(record: Record) -> int:

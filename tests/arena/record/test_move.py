@@ -32,6 +32,7 @@ from portfolio.rules import REALISTIC
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW, a_bet
 from tests.records.full_record import SUN, Season, a_cohort, build, decides, replace_cap, the_book, week
+from tests.rows import read_only
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def moved(address: str | Path, to: str | Path) -> str:
 
 
 def hash_of(address: str | Path) -> str:
-    with open_read_only(str(address), older=True) as engine, reading(engine) as connection:
+    with read_only(address, older=True) as connection:
         return verified_content(connection, address).state_hash
 
 

@@ -81,8 +81,7 @@ def test_a_season_goes_on_in_mid_cohort_with_newer_code_as_if_nothing_had_been(
     play_on(Season(record, version="2", looks_again=False), weeks=range(2, 5))
     whole = build(tmp_path / "whole.db", looks_again=False)
     for each in (record, whole):
-        with reading(each.engine) as connection:
-            assert verify(connection) == []
+        assert each.read(verify) == []
     with reading(record.engine) as ours, reading(whole.engine) as theirs:
         assert state_hash(ours) == state_hash(theirs)
     whole.close()

@@ -265,8 +265,7 @@ def test_an_entry_keeps_the_largest_amounts(season: Season) -> None:
     largest = 2**62
     entry = Entry(2, NOW, "buy", SUN, "YES", -largest, largest, largest, 0, 0, largest, "", "", "")
     season.record.add_entries({1: [entry]})
-    with reading(season.record.engine) as connection:
-        assert read_ledgers(connection, 1)["ann"][1] == entry
+    assert season.record.read(read_ledgers, 1)["ann"][1] == entry
 
 
 def test_an_entry_that_came_too_late_is_refused_as_a_race(season: Season) -> None:

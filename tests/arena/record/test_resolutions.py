@@ -115,8 +115,7 @@ def test_an_answer_that_a_live_venue_changes_is_the_next_version(record: Record)
     ends = record.read(read_resolutions, [CUP], minute(99))
     assert [end.answer for end in ends] == ["Red", "Blue", "", "Blue"]
     assert [end.known_at for end in ends] == [minute(at) for at in (2, 5, 7, 8)]
-    with reading(record.engine) as connection:
-        assert verify(connection) == []
+    assert record.read(verify) == []
 
 
 @pytest.mark.parametrize(
@@ -138,8 +137,7 @@ def test_what_a_question_cannot_come_to_is_set_aside(
     ends = record.read(read_resolutions, [CUP, FOG, MIST], NOW)
     assert [(end.market_id, end.payout, end.answer) for end in ends] == [(CUP, None, "Blue"), (MIST, ONE, "")]
     assert asides(record) == [(bad.market_id.removeprefix("sky:"), "resolution", code)]
-    with reading(record.engine) as connection:
-        assert verify(connection) == []
+    assert record.read(verify) == []
 
 
 @given(payouts=st.lists(st.none() | st.integers(-1, 3).map(lambda n: n * usd("0.5")), max_size=8))
@@ -151,8 +149,7 @@ def test_live_versions_are_the_changes_among_what_can_be(payouts: list[int | Non
         good = [payout for payout in payouts if payout is None or 0 <= payout <= ONE]
         changes = [payout for place, payout in enumerate(good) if place == 0 or payout != good[place - 1]]
         assert told(record) == [(FOG, version, payout) for version, payout in enumerate(changes, 1)]
-        with reading(record.engine) as connection:
-            assert verify(connection) == []
+        assert record.read(verify) == []
 
 
 def test_live_ends_are_known_from_when_they_were_learnt(record: Record) -> None:

@@ -13,19 +13,20 @@ from arena.record.files.backup import backup, is_backup
 from arena.record.files.restore import RestoreResult, restore
 from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema.database import connect, newest_schema_version, open_read_only, reading
+from arena.record.schema.database import connect, newest_schema_version, open_read_only
 from arena.record.write.cohorts import end_cohort
 from arena.verify import verify
 from arena.verify.content import verified_content
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW
 from tests.records.full_record import build
+from tests.rows import read_only
 
 ASIDE = f"record-until-{NOW:%Y%m%dT%H%M%SZ}.db"
 
 
 def hash_of(path: Path) -> str:
-    with open_read_only(str(path), older=True) as engine, reading(engine) as connection:
+    with read_only(path, older=True) as connection:
         assert verify(connection) == []
         return state_hash(connection)
 
@@ -104,7 +105,7 @@ def test_what_a_killed_writer_left_in_the_log_is_moved_aside_too(
     assert (killed / "record.db-wal").stat().st_size > 0
     put(saved, killed / "record.db", force=True)
     assert hash_of(killed / "record.db") == hash_of(built)
-    with open_read_only(str(killed / ASIDE)) as engine, reading(engine) as connection:
+    with read_only(killed / ASIDE) as connection:
         ended = connection.exec_driver_sql("SELECT ended_at FROM cohort").scalar()
     assert ended is not None
 

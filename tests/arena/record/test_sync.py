@@ -96,8 +96,7 @@ def test_a_market_that_is_listed_twice_counts_once(record: Record) -> None:
     first = catalogue(1, 1)[0]
     again = a_listing("0.60", "0.61", market="sky:000", at=minute(1))
     assert counted(sync(record, 1, [first, again])) == (1, 1, 0, 1, 0, 0)
-    with reading(record.engine) as connection:
-        assert read_listings_as_of(connection, ["sky:000"], minute(1)) == [again]
+    assert record.read(read_listings_as_of, ["sky:000"], minute(1)) == [again]
 
 
 def test_a_price_from_before_is_kept_with_its_own_time(record: Record) -> None:
@@ -127,8 +126,7 @@ def test_venues_are_read_each_by_itself(record: Record) -> None:
     listing = a_listing(market="sea:000", at=minute(1))
     found = record.write(add_catalogue, VenueSource("sea", "replay"), [listing], minute(1))
     assert (found.number, found.gone) == (1, ())
-    with reading(record.engine) as connection:
-        assert verify(connection) == []
+    assert record.read(verify) == []
 
 
 def test_an_empty_catalogue_is_a_sync_too(record: Record) -> None:
@@ -136,8 +134,7 @@ def test_an_empty_catalogue_is_a_sync_too(record: Record) -> None:
     assert counted(sync(record, 2, [])) == (0, 0, 0, 0, 0, 2)
     assert counted(sync(record, 3, [])) == (0, 0, 0, 0, 0, 0)
     assert counted(sync(record, 4, catalogue(4, 3))) == (3, 0, 0, 0, 3, 0)
-    with reading(record.engine) as connection:
-        assert verify(connection) == []
+    assert record.read(verify) == []
 
 
 def test_progress_is_told_to_the_end(record: Record) -> None:
@@ -188,8 +185,7 @@ def test_a_sync_that_breaks_off_anywhere_leaves_nothing_half(record: Record) -> 
     assert statement > 10
     more = {"market": 10, "market_version": 10, "quote": 680, "sync": 1, "sighting": 6, "set_aside": 1}
     assert rows(record) == {table: before[table] + more[table] for table in FACTS}
-    with reading(record.engine) as connection:
-        assert verify(connection) == []
+    assert record.read(verify) == []
 
 
 def test_what_was_set_aside_is_counted_with_its_newest_words(record: Record) -> None:
@@ -206,8 +202,7 @@ def test_what_was_set_aside_is_counted_with_its_newest_words(record: Record) -> 
 
 def test_what_was_set_aside_is_cut_short_and_can_always_be_kept(record: Record) -> None:
     record.quarantine([replace(BAD, record="x" * 9_000, raw="\0\ud800" + "y" * 9_000)], NOW)
-    with reading(record.engine) as connection:
-        aside = read_quarantine(connection)[0]
+    aside = record.read(read_quarantine)[0]
     assert (len(aside.record), len(aside.raw), aside.raw[:3]) == (2_000, 2_000, "??y")
 
 
@@ -232,8 +227,7 @@ def two(record: Record, tmp_path: Path) -> Path:
     """Make two syncs between which a price changes and a market goes."""
     sync(record, 1, catalogue(1, 6))
     sync(record, 2, catalogue(2, 4, ask="0.43"))
-    with reading(record.engine) as connection:
-        assert verify(connection) == []
+    assert record.read(verify) == []
     record.close()
     return tmp_path / "record.db"
 

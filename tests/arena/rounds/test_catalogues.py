@@ -180,8 +180,7 @@ def test_the_webhook_is_not_told_that_the_venue_is_down(record: Record) -> None:
     with pytest.raises(ArenaError, match="incomplete") as caught:
         play(stored, 2, replace(venue, size=3), NOW + WEEK, record)
     note_played(record, "little", NOW + WEEK, NOW + WEEK, caught.value)
-    with reading(record.engine) as connection:
-        told = read_recent_incidents(connection, 9, only_open=True)
+    told = record.read(read_recent_incidents, 9, only_open=True)
     assert [one.incident.kind for one in told] == ["catalogue_incomplete"]
     assert told[0].incident.data == {
         "venue": "little",

@@ -75,8 +75,7 @@ def reads(paper: LittlePaper, agents: dict[str, Agent], now: datetime = NOW, **v
 
 
 def asides(record: Record) -> list[StoredQuarantine]:
-    with reading(record.engine) as connection:
-        return read_quarantine(connection)
+    return record.read(read_quarantine)
 
 
 def test_everyone_in_a_round_sees_the_same_articles_and_the_source_is_asked_once(record: Record) -> None:

@@ -72,8 +72,7 @@ def play(
 
 
 def report(record: Record, change: Change = AS_IT_WAS, **which: Any) -> WhatIfReport:
-    with reading(record.engine) as connection:
-        return what_if(connection, change, **which)
+    return record.read(what_if, change, **which)
 
 
 def row(record: Record, change: Change = AS_IT_WAS, **which: Any) -> WhatIfEntry:
@@ -245,8 +244,7 @@ def test_a_correction_that_came_after_the_end_is_paid_here_too(record: Record) -
     record.write(end_cohort, stored.id, NOW + WEEK)
     venue.endings.append(a_resolution("0", version=2, at=NOW + timedelta(days=10)))
     play(record, replace(first, number=2, starts_at=NOW + 2 * WEEK), {"ann": says("0.7")}, venue, 1)
-    with reading(record.engine) as connection:
-        assert len(read_resolutions(connection, [RAIN], NOW + 2 * WEEK)) == 2
+    assert len(record.read(read_resolutions, [RAIN], NOW + 2 * WEEK)) == 2
     found = row(record, cohort=1)
     assert (found.exact, found.played) == (True, found.changed)
     assert found.played.profit == -usd(500)

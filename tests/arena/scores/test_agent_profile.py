@@ -8,10 +8,11 @@ import pytest
 from arena.cli.agents import profile_blocks, profile_data
 from arena.cli.page import page_lines
 from arena.errors import ArenaError
-from arena.record.schema.database import Connection, open_read_only, reading
+from arena.record.schema.database import Connection
 from arena.scores.leaderboard import LeaderboardRow, compute_leaderboard, read_scores
 from arena.scores.profiles.agent_profile import compute_agent_profile
 from tests.records.full_record import build
+from tests.rows import read_only
 
 
 @pytest.fixture(scope="module", params=[1, 5], ids=["a week", "all weeks"])
@@ -19,7 +20,7 @@ def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """Yield the small record that has everything in it, early and late."""
     path = tmp_path_factory.mktemp("portrait") / "record.db"
     build(path, request.param).close()
-    with open_read_only(str(path)) as engine, reading(engine) as connection:
+    with read_only(path) as connection:
         yield connection
 
 

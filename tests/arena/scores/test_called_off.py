@@ -48,8 +48,7 @@ def test_a_season_tells_of_one_question_in_words_that_fit(tmp_path: Path) -> Non
     ends = [Resolution(MarketId(f"q:yes_no-{number}"), 1, week(3), ONE, "the test") for number in range(2)]
     ends.append(Resolution(MarketId("q:numeric-0"), 1, week(3), None, "the test", "50"))
     record.write(add_resolutions, ends, week(6))
-    with reading(record.engine) as connection:
-        report = compute_all_kinds(connection).report
+    report = record.read(compute_all_kinds).report
     record.close()
     assert not_scored(report) == ["not scored: 1 question (open, held out, refunded, or settled in part)"]
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from arena.record.queries.answers import read_answer_columns
-from arena.record.schema.database import open_read_only, reading
 from arena.scores.all_kinds import read_all_kinds
 from arena.scores.cohort_tournament import read_cohort_tournament
 from arena.scores.files.score_choices import ScoreChoices
@@ -22,6 +21,7 @@ from tests.program.rehearsal import rows
 from tests.program.running import arena_json
 from tests.records.full_record import week
 from tests.records.question_season import play
+from tests.rows import read_only
 
 HIDDEN = 1
 RULES = TournamentSettings.model_validate({"form": "2022", "cohort": 1})
@@ -46,7 +46,7 @@ def test_peer_scores_of_all_kinds_are_those_of_the_table_of_the_record(tmp_path:
     """Sums of what the engine of files scores of the same record: options and numbers count as there."""
     play(tmp_path / "demo.db").close()
     found = cup(tmp_path, "cohort: 1\npool: 100\n")
-    with open_read_only(str(tmp_path / "demo.db")) as engine, reading(engine) as connection:
+    with read_only(tmp_path / "demo.db") as connection:
         table = read_all_kinds(connection, 1)
     scored = score_file(table, choices=ScoreChoices(outside=table.outside, references=table.references))
     peers = {row.forecaster: row.peer * row.questions for row in scored.rows if row.peer is not None}
@@ -81,7 +81,7 @@ def test_prizes_of_all_kinds_are_those_of_the_files_form(season: Path) -> None:
 
 def test_an_option_question_scores_by_what_was_given_to_the_option_that_happened(season: Path) -> None:
     """The relative log score of seed 001, worked out from the stored texts of the answers."""
-    with open_read_only(str(season / "demo.db")) as engine, reading(engine) as connection:
+    with read_only(season / "demo.db") as connection:
         answers = read_answer_columns(connection, 1)
         played = read_cohort_tournament(connection, RULES, 1)
     entries = played.entries
@@ -122,8 +122,7 @@ def test_a_hidden_round_alone_counts_as_coverage_of_what_was_asked_in_it(
 def test_the_hidden_period_of_all_kinds_ends_with_the_cohorts_hidden_rounds(tmp_path: Path) -> None:
     """Also of kinds that were not shown again after it."""
     record = play(tmp_path / "demo.db", hidden=HIDDEN, asked_once=("multiple_choice", "numeric", "date"))
-    with reading(record.engine) as connection:
-        entries = read_cohort_tournament(connection, RULES, 1).entries
+    entries = record.read(read_cohort_tournament, RULES, 1).entries
     assert entries.hidden_until is not None
     ends = set(entries.hidden_until[~np.isnan(entries.hidden_until)].tolist())
     assert ends == {week(HIDDEN).timestamp()}
@@ -132,7 +131,7 @@ def test_the_hidden_period_of_all_kinds_ends_with_the_cohorts_hidden_rounds(tmp_
 def test_takes_of_all_kinds_by_loops(season: Path) -> None:
     """Each question's spans one after another: e to the sum of relative logs, times the mean coverage."""
     found = cup(season, "cohort: 1\nform: 2022\npool: 1000\n")
-    with open_read_only(str(season / "demo.db")) as engine, reading(engine) as connection:
+    with read_only(season / "demo.db") as connection:
         entries = read_cohort_tournament(connection, RULES, 1).entries
     own: dict[int, list[int]] = defaultdict(list)
     for place, question in enumerate(entries.question.tolist()):
@@ -166,7 +165,7 @@ def test_takes_of_all_kinds_by_loops(season: Path) -> None:
 def test_the_boards_peer_and_spot_scores_of_each_kind_by_loops(season: Path) -> None:
     """Of what was given to what happened: over the life of each question, and as it closed."""
     found = arena_json(season, "board", "--metaculus", "--database", "demo.db")["metaculus_kinds"]
-    with open_read_only(str(season / "demo.db")) as engine, reading(engine) as connection:
+    with read_only(season / "demo.db") as connection:
         entries = read_cohort_tournament(connection, RULES, 1).entries
     peers: dict[tuple[str, str], list[float]] = defaultdict(list)
     spots: dict[tuple[str, str], list[float]] = defaultdict(list)

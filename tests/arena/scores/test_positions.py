@@ -8,7 +8,7 @@ import pytest
 
 from arena.record.queries.accounts import read_newest_pages
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.schema.database import Connection, open_read_only, reading
+from arena.record.schema.database import Connection
 from arena.scores.leaderboard import read_scores
 from arena.scores.positions import (
     AccountTrades,
@@ -23,6 +23,7 @@ from markets.ladders import MarketFamily
 from markets.millionths import ONE
 from tests.builders import usd
 from tests.records.full_record import RAIN, SNOW, SUN, WIND, build
+from tests.rows import read_only
 
 
 @pytest.fixture(scope="module", params=range(1, 6), ids=lambda weeks: f"{weeks} weeks")
@@ -30,7 +31,7 @@ def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """Yield the small record that has everything in it, after each of its weeks."""
     path = tmp_path_factory.mktemp("traded") / "record.db"
     build(path, request.param).close()
-    with open_read_only(str(path)) as engine, reading(engine) as connection:
+    with read_only(path) as connection:
         yield connection
 
 
@@ -68,7 +69,7 @@ def test_what_is_held_is_at_stake_for_as_much_as_it_is_worth(record: Connection)
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
     path = tmp_path_factory.mktemp("traded") / "whole.db"
     build(path).close()
-    with open_read_only(str(path)) as engine, reading(engine) as connection:
+    with read_only(path) as connection:
         yield connection
 
 
@@ -91,7 +92,7 @@ def test_a_trade_knows_what_was_stated_and_seen_and_paid(whole: Connection) -> N
 
 def test_before_the_first_cohort_there_is_nothing(tmp_path: Path) -> None:
     build(tmp_path / "empty.db", 0).close()
-    with open_read_only(str(tmp_path / "empty.db")) as engine, reading(engine) as connection:
+    with read_only(tmp_path / "empty.db") as connection:
         assert accounts(connection) == []
         assert read_newest_pages(connection) == []
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.scores.all_kinds import read_all_kinds
 from arena.scores.files.forecasts import ForecastTable, read_forecasts
 from arena.scores.files.report import FileReport, report_data, report_file
@@ -118,8 +117,7 @@ def _number(text: str) -> float:
 
 
 def table_of(record: Record) -> ForecastTable:
-    with reading(record.engine) as connection:
-        return read_all_kinds(connection)
+    return record.read(read_all_kinds)
 
 
 def reports(path: Path, **season: Any) -> tuple[FileReport, FileReport]:

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from arena.record.record import Record
-from arena.record.schema.database import open_read_only, reading
 from arena.record.write.resolutions import add_resolutions
 from arena.verify.differences import Difference
 from arena.verify.reader import NOTHING_VERIFIED, VerifiedHead
@@ -33,6 +32,7 @@ from tests.records.mixed_record import build_mixed
 from tests.records.seasons import play, worked_out
 from tests.records.tampered import TamperedRecord
 from tests.records.tampering import tamper
+from tests.rows import read_only
 
 AGENTS = (
     "{kind: market}",
@@ -299,7 +299,7 @@ def noted(season: Path) -> VerifiedHead:
 
 def verified_whole(path: Path) -> VerifiedHead:
     """Return the note of a whole verification, as a nightly run leaves it."""
-    with open_read_only(str(path)) as engine, reading(engine) as connection:
+    with read_only(path) as connection:
         note = keep_verified(connection, path, NOW)
     Path(f"{path}.verified").unlink()
     return note

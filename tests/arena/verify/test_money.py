@@ -10,7 +10,6 @@ import pytest
 
 from arena.record.model.cohort import Turn
 from arena.record.queries.cohorts import read_resolutions, read_rounds
-from arena.record.schema.database import open_read_only, reading
 from arena.record.write.resolutions import add_resolutions
 from arena.verify import find
 from arena.verify.checks.seals import seal_of
@@ -34,6 +33,7 @@ from tests.records.full_record import (
     week,
 )
 from tests.records.tampering import tamper
+from tests.rows import read_only
 
 Row = dict[str, Any]
 COLUMNS = [name for name in Entry.__slots__ if name != "hash"]
@@ -123,7 +123,7 @@ def test_a_ledger_that_is_forged_and_sealed_anew_is_found(
 
 def test_a_profit_forged_in_an_entry_that_was_verified_is_found_once_its_cohort_goes_on(copy: Path) -> None:
     forge(copy, 2, realised={3: 5})
-    with open_read_only(str(copy)) as engine, reading(engine) as connection:
+    with read_only(copy) as connection:
         last = connection.exec_driver_sql("SELECT max(id) FROM entry").scalar_one()
         found = find(
             connection, None, verified=replace(NOTHING_VERIFIED, number=1, ids={"entry": last})

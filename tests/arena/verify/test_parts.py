@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ArenaError
-from arena.record.schema.database import Connection, open_read_only, reading
+from arena.record.schema.database import Connection
 from arena.verify import find
 from tests.records.tampering import tamper
+from tests.rows import read_only
 
 TAMPERED = (
     "UPDATE mark SET value = value + 1",
@@ -30,7 +31,7 @@ def fork_context(_how: str) -> BaseContext:
 @pytest.fixture
 def tampered(copy: Path) -> Iterator[tuple[Path, Connection]]:
     tamper(copy, *TAMPERED)
-    with open_read_only(str(copy)) as engine, reading(engine) as connection:
+    with read_only(copy) as connection:
         yield copy, connection
 
 

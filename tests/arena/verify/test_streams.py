@@ -28,7 +28,7 @@ from tests.arena.verify.test_verify import differences
 from tests.builders import NOW
 from tests.records.full_record import SUN, build, week
 from tests.records.tampering import tamper, unguarded
-from tests.rows import rows_in
+from tests.rows import read_only, rows_in
 
 INSTANT = re.compile(r"'(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\+00'")
 BOOK = '{"asks":[[420000,1000000],[430000,2000000]],"bids":[]}'
@@ -194,5 +194,5 @@ def test_a_price_has_one_hash_however_its_book_is_written(book: str, copy: Path)
 def wrong_quotes(path: Path) -> list[str]:
     """Return quotes with a hash that is not theirs."""
     check = PartCheck(NOTHING_VERIFIED, None, unpaid=True)
-    with open_read_only(str(path)) as engine, reading(engine) as connection:
+    with read_only(path) as connection:
         return [d.key for d in check.find(connection, "check_prices").listed if d.field == "hash"]

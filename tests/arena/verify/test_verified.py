@@ -12,7 +12,7 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.record.files.restore import move_record
-from arena.record.schema.database import connect, open_read_only, reading
+from arena.record.schema.database import connect, open_read_only
 from arena.record.schema.turn import CallRow
 from arena.verify.content import verified_content, verify_next_part
 from arena.verify.reader import NOTHING_VERIFIED, VerifiedHead
@@ -22,6 +22,7 @@ from tests.builders import NOW
 from tests.program.running import arena_json
 from tests.records.seasons import play, worked_out
 from tests.records.tampering import tamper, unguarded
+from tests.rows import read_only
 
 DAY = timedelta(days=1)
 AGENTS = ("{kind: random}", "{kind: market}", "{name: sharp, model: demo/sharp}")
@@ -129,7 +130,7 @@ def test_a_copy_or_a_spoilt_note_is_verified_whole(record: Path) -> None:
 
 def read_next_part(path: Path, at: datetime) -> VerifiedHead:
     """Run the daily check once."""
-    with open_read_only(str(path)) as engine, reading(engine) as connection:
+    with read_only(path) as connection:
         return verify_next_part(connection, path, path.name, at)
 
 
@@ -154,7 +155,7 @@ def test_each_run_reads_the_next_part_again_whatever_the_clock_says(unverified: 
     assert (note.part, note.parts_at[4]) == (4, timestamp_text(NOW + 6 * DAY))
     assert [read_next_part(unverified, NOW + 30 * DAY).part for _ in range(14)] == [*range(5, 14), *range(5)]
     assert verified(unverified) == last_head(unverified)
-    with open_read_only(str(unverified)) as engine, reading(engine) as connection:
+    with read_only(unverified) as connection:
         note = read_verified(connection, unverified)
     assert (note.part, note.all_since) == (4, timestamp_text(NOW + 30 * DAY))
 
@@ -187,6 +188,6 @@ def test_on_a_server_a_part_is_read_again(record: Path, new_database: Callable[[
     there = new_database()
     with open_read_only(str(record)) as engine:
         move_record(engine, there, verified_content)
-    with open_read_only(there) as engine, reading(engine) as connection:
+    with read_only(there) as connection:
         runs = [verify_next_part(connection, record, there, NOW) for _ in range(15)]
     assert [note.part for note in runs] == [13, *range(14)]

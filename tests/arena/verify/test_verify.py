@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from sqlalchemy import Integer, Table
 
 from arena.errors import ArenaError
-from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
 from arena.verify import Difference, verify
 from tests.records.full_record import AT_WORK, build
 from tests.records.tampered import TamperedRecord
 from tests.records.tampering import tamper
+from tests.rows import read_only
 
 TABLES = {table.name: table for table in METADATA.sorted_tables}
 OWN_IDS = {name for name, table in TABLES.items() if "id" in table.c and name != "market"}
@@ -60,7 +60,7 @@ SEALED_BY = {
 
 def differences(path: Path) -> list[Difference]:
     """Return what verifying finds in the record of a file."""
-    with open_read_only(str(path)) as engine, reading(engine) as connection:
+    with read_only(path) as connection:
         return verify(connection)
 
 
@@ -123,8 +123,7 @@ def until_named(record: TamperedRecord, table: str, whole: bool) -> list[Differe
 @pytest.mark.parametrize("weeks", range(1, 6))
 def test_a_record_agrees_with_itself_at_every_stage(weeks: int, tmp_path: Path) -> None:
     record = build(tmp_path / "record.db", weeks)
-    with reading(record.engine) as connection:
-        assert verify(connection) == []
+    assert record.read(verify) == []
     record.close()
 
 
@@ -266,5 +265,5 @@ def test_where_database_or_memory_fail_the_record_is_not_accused(
 
     monkeypatch.setattr(f"arena.verify.checks.{place}", fail)
     cut = pytest.raises(type(error), match=str(error))
-    with open_read_only(sound) as engine, reading(engine) as connection, cut:
+    with read_only(sound) as connection, cut:
         verify(connection)

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arena.record.schema.database import reading
 from arena.scores.all_kinds import read_all_kinds
 from arena.scores.files import over_time
 from arena.scores.files.by_question import NAMES, score_questions
@@ -16,8 +15,7 @@ from tests.records.question_season import play
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> ForecastTable:
     record = play(tmp_path_factory.mktemp("season") / "season.db", size=24, silent=("bob",))
-    with reading(record.engine) as connection:
-        return read_all_kinds(connection)
+    return record.read(read_all_kinds)
 
 
 def assert_same(table: ForecastTable, outside: tuple[str, ...]) -> None:
