@@ -240,13 +240,15 @@ def _verdict(
         resolved = int(scored.asked.sum())  # these have ended, though nobody answered them
 
     unranked = choices.without_rank
+    entries = [name for name in compared.forecasters if name not in unranked]
+    has_skills = all(row.skill is not None for row in rows if row.ranked and row.forecaster in entries)
     candidates = []
     for row in rows:
         why_not = row.why_not
         if order is not None:
             why_not = NO_BRIER
         skill = row.skill
-        if skill is None:  # without prices the order goes by the Brier score
+        if not has_skills:  # someone saw no prices, so only Brier scores compare all
             skill = _negative(row.filled["brier"])
 
         name = row.forecaster

@@ -244,6 +244,17 @@ def test_without_times_a_file_is_looked_at_once() -> None:
     assert any(note.startswith("no columns time and resolved") for note in timeless.notes)
 
 
+def test_who_is_best_so_far_goes_by_brier_scores_if_someone_saw_no_price() -> None:
+    """bob's skill of +0.21 is no larger than ann's Brier score of 0.04."""
+    lines = []
+    for number in range(10):
+        lines.append(f"q{number},ann,0.8,1,")
+        lines.append(f"q{number},bob,0.5,1,0.32")
+    found = score_file(table_of(*lines, more=",market_probability"), choices=ScoreChoices(community=True))
+    assert found.verdict is not None
+    assert "ann forecasts best so far" in found.verdict.sentence
+
+
 def told_in(found: FileScores) -> list[PairVerdict]:
     """Return what is told of pairs in a file."""
     assert found.verdict is not None
