@@ -5,11 +5,14 @@
 - Direction: the closer the two the better.
 - Range: said 0.7 to 1, came 0 to 1.
 - Edge cases: None where these forecasts are on fewer than 20 events. A forecast counts each time it was made.
+  Where the two lie within √(said·(1 − said) / events), or half a percent, of each other, it is neither too
+  sure nor not sure enough, however far off other forecasts are.
 - Limits: whether the two are further apart than by chance is for the p-value of `diagram`.
 - Source: ours.
 """
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +26,8 @@ WHERE_SURE = f"Where it is {SURE:.0%} sure or more of either side"
 FEW_SURE = f"{SURE:.0%} sure of a side in fewer than {ENOUGH_EVENTS:.0f} events"
 BY_CHANCE = 0.05
 """Chance alone makes a miscalibration as large less often than this: then it is called one."""
+CLOSE = 0.005
+"""Shares that lie no further apart than half a percent look the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,11 @@ class CalibrationReading:
         """
         if p_value is None or not p_value < BY_CHANCE:
             return "no more off than chance"
+
+        # What is off may be other forecasts, or these to both sides.
+        error = sqrt(self.said * (1 - self.said) / self.events)
+        if abs(self.said - self.came) <= max(error, CLOSE):
+            return "more off than chance, but to neither side"
         if self.said > self.came:
             return "too sure"
         return "not sure enough"

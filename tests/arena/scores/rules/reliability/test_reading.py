@@ -29,6 +29,23 @@ def test_nineteen_events_are_too_few_however_many_forecasts_they_have() -> None:
     assert reading([], [], []) is None
 
 
+@pytest.mark.parametrize(
+    ("said", "came", "words"),
+    [
+        (0.9, 0.9, "more off than chance, but to neither side"),
+        (0.9, 0.91, "more off than chance, but to neither side"),
+        (0.9, 0.8, "too sure"),
+        (0.8, 0.9, "not sure enough"),
+        (1.0, 0.99, "too sure"),
+    ],
+)
+def test_what_is_off_elsewhere_makes_nobody_too_sure(said: float, came: float, words: str) -> None:
+    """A lean is off by as much to both sides: what is said at 90% may come true in 90%."""
+    found = CalibrationReading(forecasts=400, events=400, said=said, came=came)
+    assert found.judged(0.004) == words
+    assert found.judged(0.5) == "no more off than chance"
+
+
 @given(ROWS)
 def test_it_is_the_plain_mean_over_those_that_are_sure(rows: list[tuple[int, int, int]]) -> None:
     sure = [(said, ended, event) for said, ended, event in rows if ended >= 0 and not 30 < said < 70]
