@@ -195,7 +195,8 @@ def score_file(
             rows.append(replace(row, **own_verdict.row_fields))
         rows.sort(key=lambda row: rank_key(row, choices))
 
-    few = all(row.skill_low is None for row in rows)
+    has_skill = any(row.skill is not None for row in rows)
+    few = has_skill and all(row.skill_low is None for row in rows)
     boundless = any(row.log == -inf for row in rows)
     notes = tuple(score_notes(table, scored, choices, few, boundless))
     return FileScores(

@@ -255,6 +255,12 @@ def test_who_is_best_so_far_goes_by_brier_scores_if_someone_saw_no_price() -> No
     assert "ann forecasts best so far" in found.verdict.sentence
 
 
+def test_who_always_says_the_same_is_named_in_options_that_a_shell_takes() -> None:
+    lines = [f"q{place},{name},0.5,1" for place in range(5) for name in ("a b", "c", "d")]
+    note = next(note for note in score_file(table_of(*lines)).notes if note.startswith("always the same"))
+    assert note.endswith("(--outside 'a b' --outside c --outside d)")
+
+
 def told_in(found: FileScores) -> list[PairVerdict]:
     """Return what is told of pairs in a file."""
     assert found.verdict is not None
@@ -330,9 +336,11 @@ def test_what_was_to_close_later_counts_later() -> None:
 
 def test_where_nobody_is_ranked_or_nothing_has_ended_the_sentence_says_so() -> None:
     half = [f"q{place},{'ann' if place % 2 else 'bob'},0.5,1,0.4" for place in range(40)]
-    found = score_file(table_of(*half, more=",market_probability")).verdict
+    scores = score_file(table_of(*half, more=",market_probability"))
+    found = scores.verdict
     assert found is not None
     assert (found.leader, found.sentence) == (None, "No agent has answered enough to be compared.")
+    assert not any("an interval of skill" in note for note in scores.notes), "nobody has a skill"
 
     still_open = score_file(table_of("q,ann,0.5,,0.4", more=",market_probability")).verdict
     assert still_open is not None
