@@ -413,23 +413,21 @@ def _headline(
     if len(entries) == 1:
         return f"{entries[0].agent}: {_lower_first(entries[0].price_sentence or entries[0].sentence)}"
 
-    first = [entries[0].agent]
-    if not entries[0].better_than:
-        first = _best_so_far(entries, candidates)
-    ladder = _ladder(entries, pairs, first, state)
+    best = _best_so_far(entries, candidates)
+    ladder = _ladder(entries, pairs, best, state)
     if by_price is None:
         return ladder
-    return f"{ladder} {_group_and_price(entries, by_price, first[0])}"
+    return f"{ladder} {_group_and_price(entries, by_price, best[0])}"
 
 
 def _best_so_far(entries: Sequence[AgentVerdict], candidates: Sequence[Candidate]) -> list[str]:
-    """Return the entries with the highest skill, in the order of the board; the first one without skills.
+    """Return the first entry if it is better than another, else those with the highest skill.
 
     The first row has the highest lower end of an interval, and need not be among them.
     """
     names = {entry.agent for entry in entries}
     skills = {own.agent: own.skill for own in candidates if own.agent in names and own.skill is not None}
-    if not skills:
+    if entries[0].better_than or not skills:
         return [entries[0].agent]
 
     highest = max(skills.values())
