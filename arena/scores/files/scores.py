@@ -35,9 +35,11 @@ from arena.scores.files.score_choices import PLAIN, Rule, ScoreChoices
 from arena.scores.files.score_notes import score_notes
 from arena.scores.rules import brier
 from arena.scores.rules._columns import different, is_scored, none_for_nan
+from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.gain import NOTHING
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals
 from arena.scores.rules.metaculus.forecasts import Mode
+from arena.scores.rules.metaculus.table import COMMUNITY
 from arena.scores.rules.reliability import corp, murphy
 from arena.scores.verdict import (
     MIN_COVERAGE,
@@ -205,7 +207,13 @@ def score_file(
 
 
 def _check_names(table: ForecastTable, choices: ScoreChoices) -> None:
-    """Raise `ArenaError` if an option names a forecaster without a forecast."""
+    """Raise `ArenaError` if an option names a forecaster without a forecast, or one has a name of ours."""
+    own_names = [PRICE, COMMUNITY] if choices.community else [PRICE]
+    for name in own_names:
+        if name in table.forecasters:
+            what = f"{table.name} has a forecaster named {name!r}, which is a name of ours"
+            raise ArenaError("reserved_name", what, "give the forecaster another name")
+
     named = [("--outside", name) for name in choices.outside]
     if choices.against is not None:
         named.append(("--against", choices.against))

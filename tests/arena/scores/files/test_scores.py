@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.errors import ArenaError
 from arena.scores.files.forecasts import ForecastTable, read_forecasts
 from arena.scores.files.score_choices import ScoreChoices
 from arena.scores.files.scores import FileScores, ForecasterScores, score_file
@@ -253,6 +254,16 @@ def test_who_is_best_so_far_goes_by_brier_scores_if_someone_saw_no_price() -> No
     found = score_file(table_of(*lines, more=",market_probability"), choices=ScoreChoices(community=True))
     assert found.verdict is not None
     assert "ann forecasts best so far" in found.verdict.sentence
+
+
+def test_nobody_has_the_name_of_the_price_or_of_the_median() -> None:
+    with pytest.raises(ArenaError, match="a forecaster named 'the price', which is a name of ours"):
+        score_file(table_of("a,the price,0.5,1"))
+
+    median = table_of("a,community,0.5,1")
+    assert score_file(median).rows[0].brier == 0.25
+    with pytest.raises(ArenaError, match="a forecaster named 'community'"):
+        score_file(median, choices=ScoreChoices(community=True))
 
 
 def test_who_always_says_the_same_is_named_in_options_that_a_shell_takes() -> None:
