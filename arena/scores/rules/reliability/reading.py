@@ -5,9 +5,8 @@
 - Direction: the closer the two the better.
 - Range: said 0.7 to 1, came 0 to 1.
 - Edge cases: None where these forecasts are on fewer than 20 events. A forecast counts each time it was made.
-- Limits: the two are further apart than by chance where the p-value of `diagram` is below 5% and they lie
-  more than two standard errors apart, √(Σ over events of (Σ (came true − probability of the side))²) ÷
-  forecasts: that p-value is of all forecasts, and takes the markets of an event for independent.
+- Limits: more than chance is a p-value of `diagram` below 5%, which takes an event's markets for independent,
+  and two standard errors, √(Σ over events of (Σ (came true − probability of the side))²) ÷ forecasts.
 - Source: ours.
 """
 
