@@ -19,7 +19,7 @@ from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LeaderboardRow, percent_of_price
 from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import ProfileFigures
-from arena.scores.rules.reliability.reading import BY_CHANCE, FEW_SURE
+from arena.scores.rules.reliability.reading import AS_BY_CHANCE, FEW_SURE
 from arena.scores.verdict import INTERVAL_ORDER, RANK_ORDER, Verdict
 from dashboard.charts import Line
 from dashboard.html import (
@@ -714,10 +714,8 @@ def _calibration_cell(brief: ProfileFigures | None) -> HtmlCell | None:
     if brief is None or brief.sure is None:
         return None
     text = brief.sure.short
-    off = ""
-    if brief.miscalibration_p is not None and brief.miscalibration_p < BY_CHANCE:
-        off = brief.sure.judged(brief.miscalibration_p)
-    return HtmlCell(text, text, off)
+    off = brief.sure.judged(brief.miscalibration_p)
+    return HtmlCell(text, text, "" if off == AS_BY_CHANCE else off)
 
 
 BASE = (

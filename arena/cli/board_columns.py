@@ -21,7 +21,7 @@ def percent_interval(row: Data) -> str | None:
     high = percent_of_price(row["skill_high"], row["brier_market"])
     if low is None or high is None:
         return None
-    return f"{low:+.1f} to {high:+.1f}"
+    return f"{low:+z.1f} to {high:+z.1f}"
 
 
 def cost_text(usd: float) -> str:

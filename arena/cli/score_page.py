@@ -62,9 +62,9 @@ ADJUSTED = (TableColumn("adjusted", show=".4f"), span_of("adjusted", ".4f"))
 LOG = TableColumn("log", show=".4f", gives_way=5)
 METACULUS = (
     TableColumn("baseline", show="+.2f", gives_way=3),
-    span_of("baseline", "+.1f"),
+    span_of("baseline", "+z.1f"),
     TableColumn("peer", show="+.2f", gives_way=2),
-    span_of("peer", "+.1f"),
+    span_of("peer", "+z.1f"),
     TableColumn("relative", show="+.3f", gives_way=6),
 )
 SPOT = (

@@ -63,7 +63,11 @@ class TableColumn:
             return UNKNOWN
         if callable(self.show):
             return self.show(value)
-        return format(value, self.show)
+
+        text = format(value, self.show)
+        if text.startswith("-") and not text.strip("-0.,%"):  # rounded to 0, which has no minus
+            text = format(0.0, self.show)
+        return text
 
 
 def value_in(row: Any, path: str) -> Any:

@@ -23,6 +23,8 @@ NAME_MEANT = "a name of 1 to 64 letters, digits or . _ / : - that looks like nei
 OWN_KEYS = ("kind", "name")
 MARKET_NAME = "market"
 """The market's name on the leaderboard, reserved for agents of that kind."""
+COMMUNITY_NAME = "community"
+"""The name of the median of all agents on the leaderboard, which no agent may have."""
 NOT_SHARED = ("model", "price", "measured", "owner")
 PARTWISE = {"context"}
 """Blocks of `ask` of which an agent may set one key and keep the others."""
@@ -162,6 +164,9 @@ def _names(document: Document, blocks: list[Any]) -> list[str]:
             document.add(key, found, "a unique name", message)
         elif name == MARKET_NAME and block.get("kind", "llm") != MARKET_NAME:
             message = f'the name "{name}" is reserved for the kind {name}. Give this agent another `name`'
+            document.add(key, found, "another name", message)
+        elif name == COMMUNITY_NAME:
+            message = f'the name "{name}" is reserved for the median of all. Give this agent another `name`'
             document.add(key, found, "another name", message)
         first.setdefault(name, index)
 

@@ -32,6 +32,8 @@ _NAMED = 3
 """The number of names that are listed; further ones are counted."""
 _MOST_COPIES = 4
 """More copies than these are counted, not named."""
+_ROUNDING = 1e-12
+"""Skills that differ by no more than this are equal."""
 
 Standing = Literal["better", "worse", "open", "none"]
 """An agent's standing against the market price: better, worse, undecided, or not compared."""
@@ -411,18 +413,36 @@ def _headline(
     if len(entries) == 1:
         return f"{entries[0].agent}: {_lower_first(entries[0].price_sentence or entries[0].sentence)}"
 
-    ladder = _ladder(entries, pairs, state)
+    best = _best_so_far(entries, candidates)
+    ladder = _ladder(entries, pairs, best, state)
     if by_price is None:
         return ladder
-    return f"{ladder} {_group_and_price(entries, by_price)}"
+    return f"{ladder} {_group_and_price(entries, by_price, best[0])}"
 
 
-def _ladder(entries: Sequence[AgentVerdict], pairs: Sequence[PairVerdict], state: SeasonState) -> str:
-    """Return the sentence on the first entry and those it is better than."""
+def _best_so_far(entries: Sequence[AgentVerdict], candidates: Sequence[Candidate]) -> list[str]:
+    """Return the first entry if it is better than another, else those with the highest skill.
+
+    The first row has the highest lower end of an interval, and need not be among them.
+    """
+    names = {entry.agent for entry in entries}
+    skills = {own.agent: own.skill for own in candidates if own.agent in names and own.skill is not None}
+    if entries[0].better_than or not skills:
+        return [entries[0].agent]
+
+    highest = max(skills.values())
+    best = {name for name, skill in skills.items() if highest - skill <= _ROUNDING}
+    return [entry.agent for entry in entries if entry.agent in best]
+
+
+def _ladder(
+    entries: Sequence[AgentVerdict], pairs: Sequence[PairVerdict], best: Sequence[str], state: SeasonState
+) -> str:
+    """Return the sentence on the first entry and those it is better than, or on the best so far."""
     first = entries[0]
     if not first.better_than:
         pace = soonest_text(pairs, several=len(entries) > 2)
-        so_far = f"{first.agent} forecasts best so far, which may be chance."
+        so_far = f"{_who(best, 'forecasts', 'forecast')} best so far, which may be chance."
         return f"No agent is told apart from another yet ({pace}). {so_far}{_expected(state)}"
 
     sentence = f"{first.agent} forecasts better than {_all_or_names(first.better_than, len(entries) - 1)}"
@@ -433,8 +453,8 @@ def _ladder(entries: Sequence[AgentVerdict], pairs: Sequence[PairVerdict], state
     return f"{sentence}."
 
 
-def _group_and_price(entries: Sequence[AgentVerdict], by_price: Mapping[str, PairVerdict]) -> str:
-    """Return the sentence on which entries are better than the market price."""
+def _group_and_price(entries: Sequence[AgentVerdict], by_price: Mapping[str, PairVerdict], agent: str) -> str:
+    """Return the sentence on which entries are better than the market price; if none, on this one."""
     better = [entry.agent for entry in entries if entry.price == "better"]
     worse = [entry.agent for entry in entries if entry.price == "worse"]
     if not by_price:
@@ -446,7 +466,6 @@ def _group_and_price(entries: Sequence[AgentVerdict], by_price: Mapping[str, Pai
     if len(worse) == len(entries):
         return "The market price is better than each of them."
 
-    agent = entries[0].agent
     first = by_price.get(agent)
     so_far = f"{agent}: {pace_text(None if first is None else first.weeks_more)}"
     if first is not None and first.better != agent:
@@ -538,10 +557,12 @@ def duel_basis(duel: Duel) -> str:
 def gap_sentence(duel: Duel) -> str:
     """Return the sentence on who was closer and by how much, with the interval at this look."""
     gap = duel.gap or 0.0
-    if gap <= 0:
-        duel = duel.reversed()
+    sentence = f"{duel.a} and {duel.b} were equally close"
+    if abs(gap) > _ROUNDING:
+        if gap < 0:
+            duel = duel.reversed()
+        sentence = f"{duel.a} was closer by {abs(gap):.4f} Brier points"
 
-    sentence = f"{duel.a} was closer by {abs(gap):.4f} Brier points"
     if duel.low is None or duel.high is None:
         return f"{sentence}; no interval yet: {duel.reason}."
     return f"{sentence} (95% CI at this look: {duel.low:+.4f} to {duel.high:+.4f})."

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from math import inf
+from shlex import quote
 
 import numpy as np
 
@@ -23,7 +24,7 @@ MOST_COLUMNS = 10
 def score_notes(
     table: ForecastTable, scored: QuestionScores, choices: ScoreChoices, few: bool, boundless: bool
 ) -> Iterator[str]:
-    """Yield the notes on scores: `few` if nobody has an interval, `boundless` if a log score is −∞."""
+    """Yield the notes on scores: `few` if no skill has an interval, `boundless` if a log score is −∞."""
     ended = is_scored(table.outcome)
     yield from table.notes
     if table.ignored:
@@ -154,7 +155,7 @@ def _constant_notes(table: ForecastTable, ended: Flags, choices: ScoreChoices) -
     constant = constant_forecasters(table, ended, choices.outside)
     if constant:
         named = ", ".join(constant)
-        options = " ".join(f"--outside {name}" for name in constant[:5])
+        options = " ".join(f"--outside {quote(name)}" for name in constant[:5])
         yield f"always the same answer, and counted in everybody's peer score: {named} ({options})"
 
 

@@ -35,9 +35,11 @@ from arena.scores.files.score_choices import PLAIN, Rule, ScoreChoices
 from arena.scores.files.score_notes import score_notes
 from arena.scores.rules import brier
 from arena.scores.rules._columns import different, is_scored, none_for_nan
+from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.gain import NOTHING
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals
 from arena.scores.rules.metaculus.forecasts import Mode
+from arena.scores.rules.metaculus.table import COMMUNITY
 from arena.scores.rules.reliability import corp, murphy
 from arena.scores.verdict import (
     MIN_COVERAGE,
@@ -195,7 +197,8 @@ def score_file(
             rows.append(replace(row, **own_verdict.row_fields))
         rows.sort(key=lambda row: rank_key(row, choices))
 
-    few = all(row.skill_low is None for row in rows)
+    has_skill = any(row.skill is not None for row in rows)
+    few = has_skill and all(row.skill_low is None for row in rows)
     boundless = any(row.log == -inf for row in rows)
     notes = tuple(score_notes(table, scored, choices, few, boundless))
     return FileScores(
@@ -204,7 +207,13 @@ def score_file(
 
 
 def _check_names(table: ForecastTable, choices: ScoreChoices) -> None:
-    """Raise `ArenaError` if an option names a forecaster without a forecast."""
+    """Raise `ArenaError` if an option names a forecaster without a forecast, or one has a name of ours."""
+    own_names = [PRICE, COMMUNITY] if choices.community else [PRICE]
+    for name in own_names:
+        if name in table.forecasters:
+            what = f"{table.name} has a forecaster named {name!r}, which is a name of ours"
+            raise ArenaError("reserved_name", what, "give the forecaster another name")
+
     named = [("--outside", name) for name in choices.outside]
     if choices.against is not None:
         named.append(("--against", choices.against))
@@ -240,13 +249,15 @@ def _verdict(
         resolved = int(scored.asked.sum())  # these have ended, though nobody answered them
 
     unranked = choices.without_rank
+    entries = [name for name in compared.forecasters if name not in unranked]
+    has_skills = all(row.skill is not None for row in rows if row.ranked and row.forecaster in entries)
     candidates = []
     for row in rows:
         why_not = row.why_not
         if order is not None:
             why_not = NO_BRIER
         skill = row.skill
-        if skill is None:  # without prices the order goes by the Brier score
+        if not has_skills:  # someone saw no prices, so only Brier scores compare all
             skill = _negative(row.filled["brier"])
 
         name = row.forecaster

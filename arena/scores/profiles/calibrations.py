@@ -71,7 +71,7 @@ def _resolutions_basis(connection: Connection, cohort: int) -> str:
 
 
 CALIBRATIONS = CacheKind(
-    "calibration", "cohort calibration 4", TypeAdapter(CohortCalibrations), _resolutions_basis
+    "calibration", "cohort calibration 5", TypeAdapter(CohortCalibrations), _resolutions_basis
 )
 """The calibrations of a cohort by its number."""
 

@@ -37,7 +37,7 @@ from arena.scores.rules.reliability.reading import CalibrationReading, reading
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from arena.scores.slices import BY, SLICES, Slice, slice_gains
 
-METHOD = "profiles 7"
+METHOD = "profiles 8"
 """The version of the method by which profiles, and the values taken from them, are computed."""
 
 

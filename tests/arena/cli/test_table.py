@@ -84,6 +84,13 @@ def test_a_user_names_columns_or_wants_all(
     )
 
 
+def test_what_is_rounded_to_0_has_no_minus() -> None:
+    column = TableColumn("peer", show="+.2f")
+    texts = [column.cell({"peer": value}) for value in (-1e-15, -0.0, 0.004, -0.006)]
+    assert texts == ["+0.00", "+0.00", "+0.00", "-0.01"]
+    assert TableColumn("share", show=".1%").cell({"share": -1e-9}) == "0.0%"
+
+
 def test_the_same_columns_are_the_keys_of_json() -> None:
     assert Table(COLUMNS, ROWS).data() == ROWS
 

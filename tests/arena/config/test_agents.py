@@ -125,6 +125,13 @@ def test_the_name_of_the_market_is_kept_for_its_kind(tmp_path: Path, block: str,
     )
 
 
+def test_no_agent_has_the_name_of_the_median_of_all(tmp_path: Path) -> None:
+    hint = "Give this agent another `name`"
+    assert told(tmp_path, with_agents("{kind: random}", "{kind: constant, name: community}")) == [
+        f'config.yaml:5: agents[1].name: the name "community" is reserved for the median of all. {hint}'
+    ]
+
+
 def kelly(name: str, of: str) -> str:
     return f"{{kind: kelly, name: {name}, of: {of}}}"
 

@@ -120,6 +120,19 @@ def test_as_long_as_nobody_is_told_from_anybody_it_says_when_that_may_come() -> 
     assert "(likely never: the gaps are too small)" in never.sentence
 
 
+def test_the_best_so_far_has_the_highest_skill_whoever_is_in_the_first_row() -> None:
+    """The first row has the surest skill: a narrower interval, which hangs on fewer differences."""
+    wide = Candidate("b", skill=0.03, skill_low=-0.02)
+    narrow = Candidate("a", skill=0.01, skill_low=-0.01)
+    found = make_verdict([narrow, wide], [untold("b", "a")], [untold("b", PRICE, 9)], PLAYED)
+    assert [one.agent for one in found.agents] == ["a", "b"]
+    assert "b forecasts best so far, which may be chance." in found.sentence
+    assert found.sentence.endswith("(b: would take about 9 more weeks).")
+
+    alike = make_verdict([narrow, replace(wide, skill=0.01)], [], None, PLAYED)
+    assert "a and b forecast best so far, which may be chance." in alike.sentence
+
+
 def test_references_copies_and_those_who_answered_too_little_have_no_rank() -> None:
     others = [
         Candidate("oracle", is_reference=True, skill=9.0, skill_low=8.0),
@@ -222,6 +235,12 @@ def test_a_duel_is_its_figures_and_what_is_told_of_the_pair() -> None:
     )
     apart = replace(duel, gap=None, reason="no resolved forecast in common")
     assert duel_sentences(apart, found) == ["No comparison of a and b: no resolved forecast in common."]
+    even = replace(few, gap=0.0)
+    assert duel_sentences(even, found)[1] == (
+        "a and b were equally close; no interval yet: not enough events."
+    )
+    one_event = replace(even, error=None, events=1)
+    assert duel_sentences(one_event, found)[1].startswith("a and b were equally close"), "not identical"
     same = replace(duel, gap=0.0, error=0.0)
     assert duel_sentences(same, found)[1:] == ["Their forecasts are identical."]
     with_reference = make_verdict([*FOUR, Candidate("oracle", is_reference=True)], [], [], PLAYED)

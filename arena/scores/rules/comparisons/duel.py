@@ -53,8 +53,8 @@ class Duel:
 
     @property
     def same(self) -> bool:
-        """Tell whether both always stated the same, as far as scores can tell."""
-        return self.gap == 0 and not self.error
+        """Tell whether both always stated the same, as far as scores can tell: one event can't."""
+        return self.gap == 0 and self.error == 0
 
     def winner(self, level: float = wild_bootstrap.LEVEL) -> str | None:
         """Return who is ahead by more than chance, if this were the only look at the only pair."""

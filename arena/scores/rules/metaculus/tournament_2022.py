@@ -10,7 +10,8 @@
 - Range: takes from 0 upward; coverage from 0 to 1.
 - Edge cases: while nothing of one's own stands, late, withdrawn or never there, one is taken to say the
   median: score 0, coverage 0. After an early close everything is 0 and still counts as time, hidden
-  time too. Without coverage there is no prize, whatever the score.
+  time too. Without coverage there is no prize, whatever the score. A score above 700 gets the take of
+  700, and its own share.
 - Source: seed 001, and seed 000 for the hidden period's weight.
 """
 
@@ -32,6 +33,8 @@ from arena.scores.rules.metaculus.tournament import (
 
 TITLE = "Tournament of 2022"
 DIRECTION = "higher"
+LARGEST = 700.0
+"""The score up to which takes are told apart: floats end soon after e to this power."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,5 +79,8 @@ def board(questions: Sequence[Totals], pool: float = 0.0) -> TournamentBoard:
     """Return the board of a tournament from the scores of its questions, the greatest take first."""
     sums = sum_by_forecaster(questions, np.ones(len(questions)))
     sums = replace(sums, coverage=sums.coverage / max(len(questions), 1))
-    take = np.exp(sums.score) * sums.coverage
-    return order_places(questions, sums, take, shares(take), pool, take, ())
+    take = np.exp(np.minimum(sums.score, LARGEST)) * sums.coverage
+
+    # Shares are the same of takes that are all divided by the largest e^score.
+    divided = np.exp(sums.score - sums.score.max(initial=0.0)) * sums.coverage
+    return order_places(questions, sums, take, shares(divided), pool, take, ())

@@ -9,7 +9,8 @@
 - Edge cases: nothing resolved gives no points and NaN. Where there are more than `most` distinct forecasts,
   the diagram shows so many of them, evenly by rank, and the parts and deciles still use all. A decile
   without a forecast is left out; its band holds the share of YES in the same worlds.
-- Limits: of twenty points one or two lie outside a band of 90% by chance, so look at `p_value` first.
+- Limits: of twenty points one or two lie outside a band of 90% by chance, so look at `p_value` first, which
+  is too small where an event's markets end alike.
 - Source: Dimitriadis, Gneiting and Jordan (2021); Bröcker and Smith (2007) for bands by resampling; one draw
   a market is ours.
 """

@@ -5,7 +5,8 @@
 - Direction: the closer the two the better.
 - Range: said 0.7 to 1, came 0 to 1.
 - Edge cases: None where these forecasts are on fewer than 20 events. A forecast counts each time it was made.
-- Limits: whether the two are further apart than by chance is for the p-value of `diagram`.
+- Limits: more than chance is a p-value of `diagram` below 5%, which takes an event's markets for independent,
+  and two standard errors, √(Σ over events of (Σ (came true − probability of the side))²) ÷ forecasts.
 - Source: ours.
 """
 
@@ -23,16 +24,23 @@ WHERE_SURE = f"Where it is {SURE:.0%} sure or more of either side"
 FEW_SURE = f"{SURE:.0%} sure of a side in fewer than {ENOUGH_EVENTS:.0f} events"
 BY_CHANCE = 0.05
 """Chance alone makes a miscalibration as large less often than this: then it is called one."""
+FAR = 2.0
+"""This many standard errors apart, what is said and what comes true differ by more than chance."""
+AS_BY_CHANCE = "no more off than chance"
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationReading:
-    """The mean confidence of forecasts that are sure of a side, and how often that side came true."""
+    """The mean confidence of forecasts that are sure of a side, and how often that side came true.
+
+    `error` is the standard error of their difference, by event.
+    """
 
     forecasts: int
     events: int
     said: float
     came: float
+    error: float = 0.0
 
     @property
     def text(self) -> str:
@@ -58,7 +66,9 @@ class CalibrationReading:
         `p_value` is that of the miscalibration of all forecasts, not of these alone.
         """
         if p_value is None or not p_value < BY_CHANCE:
-            return "no more off than chance"
+            return AS_BY_CHANCE
+        if abs(self.said - self.came) <= FAR * self.error:
+            return AS_BY_CHANCE
         if self.said > self.came:
             return "too sure"
         return "not sure enough"
@@ -93,7 +103,7 @@ def reading(forecast: ArrayLike, outcome: ArrayLike, event: ArrayLike) -> Calibr
     """Return the calibration of sure forecasts on these events; None if there are none.
 
     >>> reading([0.9, 0.2] * 10, [1, 1] * 10, range(20))
-    CalibrationReading(forecasts=20, events=20, said=0.85, came=0.5)
+    CalibrationReading(forecasts=20, events=20, said=0.85, came=0.5, error=0.12747548784)
     >>> reading([0.9, 0.2] * 10, [1, 1] * 10, [0, 1] * 10) is None
     True
     """
@@ -102,8 +112,15 @@ def reading(forecast: ArrayLike, outcome: ArrayLike, event: ArrayLike) -> Calibr
     side = np.maximum(stated, 1 - stated)
     # Rounding keeps a floating-point 70% at 70%.
     sure = (side >= SURE - 1e-9) & np.isin(ended, (0, 1))
-    events = np.unique(np.asarray(event)[sure]).size
-    if events < ENOUGH_EVENTS:
+    events, own = np.unique(np.asarray(event)[sure], return_inverse=True)
+    if events.size < ENOUGH_EVENTS:
         return None
+
+    # Forecasts of one event may all be right or wrong together.
     came = (stated[sure] > 0.5) == (ended[sure] == 1)
-    return CalibrationReading(came.size, events, round(float(side[sure].mean()), 12), float(came.mean()))
+    off_by_event = np.bincount(own, came - side[sure])
+    error = np.linalg.norm(off_by_event) / came.size
+    said = float(side[sure].mean())
+    return CalibrationReading(
+        came.size, events.size, round(said, 12), float(came.mean()), round(float(error), 12)
+    )

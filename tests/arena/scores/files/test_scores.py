@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.errors import ArenaError
 from arena.scores.files.forecasts import ForecastTable, read_forecasts
 from arena.scores.files.score_choices import ScoreChoices
 from arena.scores.files.scores import FileScores, ForecasterScores, score_file
@@ -244,6 +245,33 @@ def test_without_times_a_file_is_looked_at_once() -> None:
     assert any(note.startswith("no columns time and resolved") for note in timeless.notes)
 
 
+def test_who_is_best_so_far_goes_by_brier_scores_if_someone_saw_no_price() -> None:
+    """bob's skill of +0.21 is no larger than ann's Brier score of 0.04."""
+    lines = []
+    for number in range(10):
+        lines.append(f"q{number},ann,0.8,1,")
+        lines.append(f"q{number},bob,0.5,1,0.32")
+    found = score_file(table_of(*lines, more=",market_probability"), choices=ScoreChoices(community=True))
+    assert found.verdict is not None
+    assert "ann forecasts best so far" in found.verdict.sentence
+
+
+def test_nobody_has_the_name_of_the_price_or_of_the_median() -> None:
+    with pytest.raises(ArenaError, match="a forecaster named 'the price', which is a name of ours"):
+        score_file(table_of("a,the price,0.5,1"))
+
+    median = table_of("a,community,0.5,1")
+    assert score_file(median).rows[0].brier == 0.25
+    with pytest.raises(ArenaError, match="a forecaster named 'community'"):
+        score_file(median, choices=ScoreChoices(community=True))
+
+
+def test_who_always_says_the_same_is_named_in_options_that_a_shell_takes() -> None:
+    lines = [f"q{place},{name},0.5,1" for place in range(5) for name in ("a b", "c", "d")]
+    note = next(note for note in score_file(table_of(*lines)).notes if note.startswith("always the same"))
+    assert note.endswith("(--outside 'a b' --outside c --outside d)")
+
+
 def told_in(found: FileScores) -> list[PairVerdict]:
     """Return what is told of pairs in a file."""
     assert found.verdict is not None
@@ -319,9 +347,11 @@ def test_what_was_to_close_later_counts_later() -> None:
 
 def test_where_nobody_is_ranked_or_nothing_has_ended_the_sentence_says_so() -> None:
     half = [f"q{place},{'ann' if place % 2 else 'bob'},0.5,1,0.4" for place in range(40)]
-    found = score_file(table_of(*half, more=",market_probability")).verdict
+    scores = score_file(table_of(*half, more=",market_probability"))
+    found = scores.verdict
     assert found is not None
     assert (found.leader, found.sentence) == (None, "No agent has answered enough to be compared.")
+    assert not any("an interval of skill" in note for note in scores.notes), "nobody has a skill"
 
     still_open = score_file(table_of("q,ann,0.5,,0.4", more=",market_probability")).verdict
     assert still_open is not None

@@ -57,6 +57,13 @@ def test_equal_scores_share_a_rank() -> None:
     assert [(line.forecaster, line.rank) for line in board.places] == [("a", 1), ("b", 1), ("c", 3)]
 
 
+def test_a_score_too_large_for_its_take_still_wins() -> None:
+    questions = [of_question(ann=7.0, bob=-7.0)] * 150
+    first, second = tournament_2022.board(questions, pool=100).places
+    assert (first.forecaster, first.share, first.prize, second.prize) == ("ann", 1.0, 100.0, 0.0)
+    assert math.isfinite(first.take)
+
+
 def test_nobody_has_no_board() -> None:
     assert tournament.board([]).places == tournament_2022.board([]).places == ()
 

@@ -19,7 +19,9 @@ def test_no_at_ten_percent_counts_as_sure_as_yes_at_ninety() -> None:
     """Ten times YES at 90%, of which 8 came true, and ten times NO at 80%, of which 7 did."""
     said = [0.9] * 10 + [0.2] * 10
     ended = [1] * 8 + [0] * 2 + [0] * 7 + [1] * 3
-    assert reading(said, ended, range(20)) == CalibrationReading(20, 20, 0.85, 0.75)
+    found = reading(said, ended, range(20))
+    squares = 8 * 0.1**2 + 2 * 0.9**2 + 7 * 0.2**2 + 3 * 0.8**2
+    assert found == CalibrationReading(20, 20, 0.85, 0.75, round(squares**0.5 / 20, 12))
 
 
 def test_nineteen_events_are_too_few_however_many_forecasts_they_have() -> None:
@@ -27,6 +29,36 @@ def test_nineteen_events_are_too_few_however_many_forecasts_they_have() -> None:
     assert reading([0.9] * 100, [1] * 100, [number % 20 for number in range(100)]) is not None
     assert reading([0.6] * 100, [1] * 100, range(100)) is None, "never sure of a side"
     assert reading([], [], []) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "came", "words"),
+    [
+        (0.9, 0.9, "no more off than chance"),
+        (0.9, 0.92, "no more off than chance"),
+        (0.9, 0.8, "too sure"),
+        (0.8, 0.9, "not sure enough"),
+    ],
+)
+def test_what_is_off_elsewhere_makes_nobody_too_sure(said: float, came: float, words: str) -> None:
+    """A lean is off by as much to both sides: what is said at 90% may come true in 90%."""
+    found = CalibrationReading(forecasts=400, events=400, said=said, came=came, error=0.015)
+    assert found.judged(0.004) == words
+    assert found.judged(0.5) == "no more off than chance"
+
+
+def test_markets_that_end_alike_make_few_calibrated_forecasters_too_sure() -> None:
+    """An event's twenty markets end alike, and the p-value of the diagram takes them for independent."""
+    rng = np.random.default_rng(3)
+    event = np.repeat(np.arange(40), 20)
+    wrong = 0
+    for _ in range(100):
+        chance = np.repeat(rng.uniform(0.7, 0.95, 40).round(2), 20)
+        ended = (rng.random(40)[event] < chance).astype(int)
+        drawn = diagram(chance, ended, rng, np.arange(800), draws=40, event=event)
+        assert drawn.sure is not None
+        wrong += drawn.sure.judged(drawn.null.p_value) != "no more off than chance"
+    assert wrong <= 10
 
 
 @given(ROWS)
