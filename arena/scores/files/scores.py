@@ -211,7 +211,7 @@ def _check_names(table: ForecastTable, choices: ScoreChoices) -> None:
     own_names = [PRICE, COMMUNITY] if choices.community else [PRICE]
     for name in own_names:
         if name in table.forecasters:
-            what = f"{table.name} has a forecaster named {name!r}, which is a name of ours"
+            what = f"{table.name} has a forecaster named {name!r}, a name that is reserved"
             raise ArenaError("reserved_name", what, "give the forecaster another name")
 
     named = [("--outside", name) for name in choices.outside]

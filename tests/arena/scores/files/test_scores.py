@@ -257,7 +257,7 @@ def test_who_is_best_so_far_goes_by_brier_scores_if_someone_saw_no_price() -> No
 
 
 def test_nobody_has_the_name_of_the_price_or_of_the_median() -> None:
-    with pytest.raises(ArenaError, match="a forecaster named 'the price', which is a name of ours"):
+    with pytest.raises(ArenaError, match="a forecaster named 'the price', a name that is reserved"):
         score_file(table_of("a,the price,0.5,1"))
 
     median = table_of("a,community,0.5,1")
