@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from arena.cli.commands.shared import ONE_COHORT
-from arena.cli.options import DAY, DEFAULT, LEAVE_FAILED, Options, argument, command, flag, option
+from arena.cli.options import DAY, LEAVE_FAILED, Options, argument, command, flag, option
 from arena.cli.output import interruptible, prints_aside, progress
 from arena.errors import ArenaError
 
@@ -58,7 +58,7 @@ def replay(
     days = (start and start.date(), end and end.date())
     try:
         base = None
-        if chosen.config is not None or DEFAULT.exists():
+        if chosen.has_config:
             base = chosen.load_to_play()
         bundle = open_recording(folder)
         if leaks:
