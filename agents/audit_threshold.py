@@ -263,7 +263,7 @@ class Threshold:
 
 
 def threshold_of(question: str, is_point: bool) -> Threshold | None:
-    """Return the threshold that a question names; none where texts have no figure like it."""
+    """Return the threshold that a question names, if texts can have a figure like it."""
     match = _ASKED.search(question) or _OR_MORE.search(question)
     if match is None:
         return None

@@ -79,7 +79,7 @@ async def _told(request: Mapping[str, Any], number: int, box: Toolbox) -> Messag
 
 
 def tool_requests(reply: str) -> tuple[Mapping[str, Any], ...]:
-    """Return the tools that a reply requests; none where it is an answer."""
+    """Return the tools that a reply requests; an empty result if it is an answer."""
     if '"tool_calls"' not in reply:
         return ()
 

@@ -143,7 +143,7 @@ def shares_of_no(text: str) -> list[int]:
 
 
 def share_of(value: object) -> Decimal | None:
-    """Return the number that a value is, a percentage as its share; None where it is none."""
+    """Return a value as a number, a percentage as its share; None if it is no number."""
     number = plain_number(value)
     if number is not None:
         return number
@@ -213,7 +213,7 @@ def _one_share(part: str, text: str) -> Decimal:
 
 
 def _decimal(figure: str) -> Decimal | None:
-    """Return the number of these digits; a comma is decimal where it can't group thousands."""
+    """Return the number of these digits; a comma counts as a decimal point if it can't group thousands."""
     if re.search(r",[0-9]{3}$", figure) and not re.match(r"0?,", figure):
         return None
     text = figure.replace(",", ".")
@@ -270,7 +270,7 @@ def parse_shares(value: object) -> int:
 
 
 def parse_limit(value: object, scale: Scale = "share") -> int | None:
-    """Return the price of a share in millionths; None where none is given.
+    """Return the price of a share in millionths, or None if no price is given.
 
     A plain number is in cents where all limits of the answer are. Raises `MeaninglessItem`.
     """

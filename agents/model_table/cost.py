@@ -256,7 +256,7 @@ def searches_once(model: str) -> int:
 
 
 def own_search(settings: ModelSettings) -> str:
-    """Return what lets a provider search the web unrecorded; nothing where it can't."""
+    """Return the setting that lets a provider search the web unrecorded, or ""."""
     if ONE_SEARCH.search(settings.model) or SEARCHING.search(settings.model):
         return settings.model
     return next(_searches(settings.extra), "")

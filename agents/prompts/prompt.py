@@ -281,7 +281,7 @@ def _market_facts(
 
 
 def _has_price(listing: Listing, rules: Rules) -> bool:
-    """Tell whether a market's price is shown, even if unknown: not where there can be none."""
+    """Tell whether a market's price is shown, even if unknown: not if it can't have one."""
     return not listing.market.form and (rules.money or listing.mid is not None)
 
 

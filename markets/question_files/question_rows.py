@@ -38,14 +38,14 @@ class QuestionRow:
         self.faults.append(QuestionFault(self.file, self.line, field, message, hint, record, kind))
 
     def text(self, field: str) -> str:
-        """Return a field as text without blanks around it, empty where there is none."""
+        """Return a field as stripped text, or an empty text if it is missing."""
         value = self.fields.get(field)
         if value is None:
             return ""
         return self._written(field, value)
 
     def _written(self, field: str, value: object) -> str:
-        """Return a value as text; empty, with the fault noted, where it is none or can't be stored."""
+        """Return a value as text; note the fault and return "" if it is no text or can't be stored."""
         if isinstance(value, bool):
             return str(value).lower()
         if not isinstance(value, str | int | float):
@@ -91,7 +91,7 @@ class QuestionRow:
         return known
 
     def shares(self, field: str) -> tuple[Fraction, ...]:
-        """Return probabilities; note a fault where one is none."""
+        """Return the probabilities in a field; note a fault for each part that isn't one."""
         shares = []
         for part in self.parts(field):
             try:
@@ -106,7 +106,7 @@ class QuestionRow:
         return tuple(shares)
 
     def instant(self, field: str, hint: str, day_ends: bool = False) -> datetime | None:
-        """Return a time, in UTC unless it names a zone; None, with the fault noted, where there is none.
+        """Return a time, in UTC unless it names a zone; note the fault and return None if it is no time.
 
         A date alone is the beginning of the day, or its end where `day_ends`: when something was known by.
         """
@@ -152,7 +152,7 @@ def read_rows(
 
 
 def read_text(path: Path, faults: list[QuestionFault]) -> str | None:
-    """Return the text of a file; None, with the fault noted, where there is none."""
+    """Return the text of a file; note the fault and return None if it can't be read."""
     try:
         if path.stat().st_size > MOST_BYTES:
             message = f"it has more than {MOST_BYTES:,} bytes"

@@ -138,7 +138,7 @@ def check_volume(raw: object, reader: Callable[[object], int], *names: str) -> N
 
 
 def chance(value: object) -> int:
-    """Return a probability sent as a number, in millionths; what is over 1 by less than one is 1."""
+    """Return a probability sent as a number, rounded to millionths; raise `ValueError` for one above 1."""
     probability = number(value)
     if probability > ONE:
         raise ValueError(f"{shown_value(value)} is not a probability")

@@ -189,10 +189,11 @@ def _part(number: int) -> float:
 
 
 def price_bars(rows: DuelRows, owners: Mapping[str, str] | None = None) -> dict[str, PriceBar]:
-    """Return the bar of each entry against the price, from everything stated, with or without a quote.
+    """Return the bar that each entry's comparison with the price has to pass.
 
-    Owners have equal shares of `ERROR`, and so do the entries of each; entries that begin later change
-    nobody's share. Half of a share is for the entry's being closer, half for the price's.
+    All rows count, also those without a quote. The chance of an error, `ERROR`, is shared equally by owners,
+    and an owner's share by its entries; entries that begin later change nobody's share. Half of a share is
+    for deciding that the entry is closer, half for the price.
     """
     starts = _starts(rows)
     entries = _entries_by_owner(starts, owners or {})

@@ -25,7 +25,7 @@ from arena.scores.rules.metaculus.community import median
 from arena.scores.rules.metaculus.forecasts import Forecasts, ForecastScores, MetaculusQuestion, Totals
 from arena.scores.rules.metaculus.tournament import (
     TournamentBoard,
-    order_places,
+    rank_board,
     shares,
     sum_by_forecaster,
 )
@@ -77,4 +77,4 @@ def board(questions: Sequence[Totals], pool: float = 0.0) -> TournamentBoard:
     sums = sum_by_forecaster(questions, np.ones(len(questions)))
     sums = replace(sums, coverage=sums.coverage / max(len(questions), 1))
     take = np.exp(sums.score) * sums.coverage
-    return order_places(questions, sums, take, shares(take), pool, take, ())
+    return rank_board(questions, sums, take, shares(take), pool, take, ())
