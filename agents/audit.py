@@ -102,8 +102,8 @@ def audit(
     for part in parts:
         days += (*_of_dates(part, at), *_of_months(part, at))
 
-    certain = (each for each in days if each.verdict == "dated later")
-    answers = (each for part in parts for asked in questions for each in _of_answer(part, title, asked, at))
+    certain = (verdict for verdict in days if verdict.verdict == "dated later")
+    answers = (found for part in parts for asked in questions for found in _of_answer(part, title, asked, at))
     live = chain.from_iterable(map(_of_live, parts))
     return next(chain(certain, answers, days, live), CLEAN)
 

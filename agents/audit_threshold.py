@@ -274,7 +274,7 @@ def threshold_of(question: str, is_point: bool) -> Threshold | None:
     if unit == "plain" and value < LEAST:
         return None
 
-    quantity = next((each for each in _QUANTITIES if each.words.search(question)), None)
+    quantity = next((kind for kind in _QUANTITIES if kind.words.search(question)), None)
     years = frozenset(_YEAR.findall(question))
     quarter = min(_quarters(question), default=None)
     over = _months_ended(question)

@@ -136,7 +136,7 @@ def request_text(message: Any, prompt: Prompt) -> str:
 
     Nine letters and figures suit every provider. Gemini has signatures in its ids, which it wants back.
     """
-    begun = sum(each.role == "tool" for each in prompt.messages)
+    begun = sum(sent.role == "tool" for sent in prompt.messages)
     calls = [
         {
             "id": call.id if "__thought__" in call.id else f"call{begun + number:05}",

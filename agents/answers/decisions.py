@@ -94,7 +94,7 @@ def combine_samples(samples: Sequence[Decision], forms: Forms = NO_FORMS) -> Dec
         for forecast in sample.forecasts:
             stated.setdefault((forecast.market_id, forecast.stage), []).append(forecast)
 
-    medians = {key: _combined(each, forms.get(key[0])) for key, each in stated.items()}
+    medians = {key: _combined(same_key, forms.get(key[0])) for key, same_key in stated.items()}
     chosen = min(played, key=lambda sample: _distance(sample, medians), default=Decision())
     rejections: list[Rejection] = []
     for number, sample in enumerate(samples, 1):
@@ -104,7 +104,7 @@ def combine_samples(samples: Sequence[Decision], forms: Forms = NO_FORMS) -> Dec
 
     return replace(
         chosen,
-        forecasts=tuple(_nearest(each, medians[key]) for key, each in stated.items()),
+        forecasts=tuple(_nearest(same_key, medians[key]) for key, same_key in stated.items()),
         rejections=tuple(rejections),
         status=_best_status(samples),
         note=_notes("sample", samples),

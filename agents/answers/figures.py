@@ -296,14 +296,14 @@ def parse_limit(value: object, scale: Scale = "share") -> int | None:
 
 def parse_side(value: object, verbs: Sequence[str] = ()) -> Side:
     """Return YES or NO, in whatever letters, which one of these verbs may stand before."""
-    said = as_text(value).strip().lower()  # upper() would turn "yeſ" into "YES"
-    verb, _, last = said.rpartition(" ")
+    side = as_text(value).strip().lower()  # upper() would turn "yeſ" into "YES"
+    verb, _, last = side.rpartition(" ")
     if verb.strip() in verbs:
-        said = last
+        side = last
 
-    if said == "yes":
+    if side == "yes":
         return "YES"
-    if said == "no":
+    if side == "no":
         return "NO"
     raise _meaningless("side", value, "is neither YES nor NO", '"')
 

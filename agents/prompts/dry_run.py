@@ -70,7 +70,7 @@ def with_context(view: View, context: Context) -> View:
         history=history if context.history else {},
         siblings=siblings if context.siblings else None,
         past=past if context.past else {},
-        ended=tuple(replace(said, outcome=1) for said in ended) if context.past else (),
+        ended=tuple(replace(forecast, outcome=1) for forecast in ended) if context.past else (),
     )
 
 
