@@ -18,7 +18,7 @@ from arena.forms.bench.model import ForecastFile, QuestionSet
 from arena.record.queries.benchmark import newest_files
 from arena.record.schema.database import NoRecord
 from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, ResolvedRound, resolve_rounds
-from arena.rounds.forecasting import read_recorded_answers
+from arena.rounds.forecasting import answers_csv, newest_answers, read_recorded_answers
 from arena.scores.files.forecastbench_rows import Forecasters
 from arena.scores.files.forecastbench_texts import (
     CheckedSubmission,
@@ -107,6 +107,15 @@ def submission_page(written: WrittenSubmission) -> Page:
     """Yield the file written, and the number of its forecasts."""
     count = count_text(written.forecasts, "forecast")
     yield f"{written.file}: {count} for {written.question_set}, due {written.due}"
+
+
+def recorded_answers(
+    chosen: Options, question_set: QuestionSet, agent: str, cohort: int | None, combinations: bool
+) -> NamedText:
+    """Return an agent's newest answers to a question set as a CSV, and the file that they are filed as."""
+    with chosen.reading() as connection:
+        answers = newest_answers(connection, question_set, agent, cohort)
+    return answers.filed.file, answers_csv(answers, combinations)
 
 
 def check_submissions(

@@ -139,7 +139,6 @@ def file(
     from arena.cli.score import texts_of
     from arena.exports.forecastbench_forms import write_submission
     from arena.forms.bench.answers import Submitter
-    from arena.rounds.forecasting import answers_csv, newest_answers
     from arena.scores.files.forecastbench_texts import newest_set
 
     if check:
@@ -153,16 +152,13 @@ def file(
     if len(files) > 1:
         raise ArenaError("many_files", f"{len(files)} files are named", "name one CSV of answers", status=64)
 
-    asked = newest_set(bench.question_sets(chosen, questions, combinations), due)
+    question_set = newest_set(bench.question_sets(chosen, questions, combinations), due)
     if files:
         [(name, text)] = texts_of(files)
     else:
-        with chosen.reading() as connection:
-            answers = newest_answers(connection, asked, agent or model, cohort)
-        name = answers.filed.file
-        text = answers_csv(answers, combinations)
-    by = Submitter(organization, model, lab or organization, number)
-    written = write_submission(name, text, by, asked, folder)
+        name, text = bench.recorded_answers(chosen, question_set, agent or model, cohort, combinations)
+    submitter = Submitter(organization, model, lab or organization, number)
+    written = write_submission(name, text, submitter, question_set, folder)
     chosen.answer(written, bench.submission_page)
 
 

@@ -26,6 +26,8 @@ from arena.errors import ArenaError
 KEY_ENV = option("The environment variable that holds its key.", "VARIABLE")
 MODEL_PRICE = option("Its price in dollars per million tokens, if it isn't known.", "IN OUT")
 UNCHANGED = "the config was not changed"
+OF_CONFIG = ("--live", "--record", "--venue", "--model", "--wide", "--columns", "--trust-extensions")
+"""The options of `arena check` that need a config."""
 
 
 @command(table=True)
@@ -354,9 +356,7 @@ def check(
     Next: arena run --round, or arena demo
     """
     if folder is not None:
-        of_config = ("--live", "--record", "--venue", "--model", "--wide", "--columns", "--trust-extensions")
-        reason = "can't be combined with DIR: it is checked without a config"
-        chosen.refuse(*of_config, because=reason)
+        chosen.refuse(*OF_CONFIG, because="can't be combined with DIR: it is checked without a config")
         check_files(chosen, folder)
         return
     if (venues or agents or record) and not live:
