@@ -261,7 +261,7 @@ def _has_happened(sentence: str, day: WrittenDate) -> bool:
 
 
 def _clause(sentence: str, start: int, end: int) -> str:
-    """Return the clause of a sentence around a place; with the one beside it where it is very short."""
+    """Return the clause of a sentence around a place; a very short one together with its neighbour."""
     others = (cut.end() for cut in say.CLAUSE.finditer(sentence) if not start <= cut.start() < end)
     cuts = [0, *others, len(sentence)]
     place = bisect_right(cuts, start, 0, len(cuts) - 1) - 1

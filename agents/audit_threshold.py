@@ -295,7 +295,7 @@ def _unit(named: str) -> Unit:
 
 
 def _scale_of(named: str) -> float:
-    """Return how many ones a word such as "million" means: one where it is no such word."""
+    """Return the number that a word such as "million" multiplies by; 1 for other words."""
     for scale, words in _SCALES:
         if re.fullmatch(words, named):
             return scale

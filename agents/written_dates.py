@@ -221,7 +221,7 @@ def _span(year: int | None, month: int, months: int) -> list[tuple[datetime, dat
 
 
 def _hour(clock: re.Match[str]) -> timedelta | None:
-    """Return the time after midnight that a clock shows; None where it is only a number."""
+    """Return the time after midnight that a clock shows, or None if the match is only a number."""
     hour = int(clock["hour"])
     minute = int(clock["minute"] or 0)
     half = (clock["half"] or "").lower()

@@ -325,7 +325,7 @@ def _value(form: QuestionForm, value: object, scale: QuantileScale) -> Fraction:
 
 
 def written(value: object) -> str:
-    """Return a number or a text as it is written; raise `BadDistribution` where it is neither."""
+    """Return a number or a text as it is written; raise `BadDistribution` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         raise BadDistribution(f"a {type(value).__name__} stands where a number is expected")
     try:

@@ -129,7 +129,7 @@ def is_forecast(item: Mapping[str, Any]) -> bool:
 
 
 def market_named(name: Any, names: Mapping[str, Any]) -> Any:
-    """Return the market that a name stands for; None without any, or where it is ambiguous."""
+    """Return the market that a name stands for, or None if there is none or several."""
     if not isinstance(name, str):
         return None
 
@@ -219,7 +219,7 @@ def _is_of_either_side(item: Mapping[str, Any]) -> bool:
 
 
 def unit_key(values: Mapping[str, Any]) -> str | None:
-    """Return the key of an object that says in which unit its probabilities are; None where none does."""
+    """Return the key of an object that tells the unit of its probabilities, or None."""
     for key, value in values.items():
         if plain_key(key) in UNIT_KEYS and isinstance(value, str):
             unit = value.strip().casefold()

@@ -48,7 +48,7 @@ class QuestionFault:
 
     @property
     def text(self) -> str:
-        """Return where it is, what is wrong, and how to correct it."""
+        """Return the place of the fault, what is wrong, and how to correct it."""
         return f"{self.place}: {self.message} → {self.hint}"
 
     def set_aside(self) -> QuarantinedRecord:

@@ -59,7 +59,7 @@ class QuestionRow:
         return text
 
     def needed(self, field: str, hint: str) -> str:
-        """Return the text of a field that may not be empty; note a fault where it is."""
+        """Return the text of a field that must not be empty; note a fault if it is."""
         text = self.text(field)
         if not text and field not in self.faulty:
             self.wrong(field, "it is empty", hint)
@@ -141,7 +141,7 @@ class QuestionRow:
 def read_rows(
     path: Path, known: Collection[str], needed: Collection[str], faults: list[QuestionFault]
 ) -> Iterator[QuestionRow]:
-    """Yield the rows of a `.csv` or `.jsonl` file; note what can't be read, and columns that nobody knows."""
+    """Yield the rows of a `.csv` or `.jsonl` file; note unreadable rows and unknown columns."""
     text = read_text(path, faults)
     if text is None:
         return
@@ -203,7 +203,7 @@ def _read_csv(
 def _header_faults(
     name: str, names: Sequence[str], known: Collection[str], needed: Collection[str]
 ) -> list[QuestionFault]:
-    """Return what is wrong with the line of names: columns that nobody knows, and those that are missing."""
+    """Return what is wrong with the line of names: unknown and missing columns."""
     hint = "add it to the first line"
     strange = [column for column in names if column not in known or names.count(column) > 1]
     missing = [column for column in needed if column not in names]
@@ -241,7 +241,7 @@ def _read_lines(
 
 
 def _unknown(name: str, line: int, column: str, known: Collection[str]) -> QuestionFault:
-    """Return the fault of a column that nobody knows, or that stands twice."""
+    """Return the fault of a column that is unknown, or that appears twice."""
     if column in known:
         return QuestionFault(name, line, column, "it stands twice", "keep one of them")
 

@@ -278,7 +278,7 @@ def unplayable(page: PolymarketPage) -> RejectedRecord | None:
 
 
 def left_out(page: PolymarketPage, mid: int | None, at: datetime) -> str:
-    """Return why an open market is not on offer; empty where it is.
+    """Return why an open market is not on offer, or "" if it is.
 
     Past its nominal end and without doubt in its price it is decided, though the venue still calls it open.
     """
