@@ -102,8 +102,8 @@ def audit(
     for part in parts:
         days += (*_of_dates(part, at), *_of_months(part, at))
 
-    certain = (each for each in days if each.verdict == "dated later")
-    answers = (each for part in parts for asked in questions for each in _of_answer(part, title, asked, at))
+    certain = (verdict for verdict in days if verdict.verdict == "dated later")
+    answers = (found for part in parts for asked in questions for found in _of_answer(part, title, asked, at))
     live = chain.from_iterable(map(_of_live, parts))
     return next(chain(certain, answers, days, live), CLEAN)
 
@@ -261,7 +261,7 @@ def _has_happened(sentence: str, day: WrittenDate) -> bool:
 
 
 def _clause(sentence: str, start: int, end: int) -> str:
-    """Return the clause of a sentence around a place; with the one beside it where it is very short."""
+    """Return the clause of a sentence around a place; a very short one together with its neighbour."""
     others = (cut.end() for cut in say.CLAUSE.finditer(sentence) if not start <= cut.start() < end)
     cuts = [0, *others, len(sentence)]
     place = bisect_right(cuts, start, 0, len(cuts) - 1) - 1

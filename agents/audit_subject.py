@@ -270,7 +270,7 @@ def _numbered_ways(names: Sequence[str]) -> list[str]:
 
 
 def _one_of(ways: Sequence[str]) -> re.Pattern[str] | None:
-    """Return a pattern for any of these; None where there are none."""
+    """Return a pattern for any of these, or None without any."""
     if not ways:
         return None
     return re.compile("|".join(ways))

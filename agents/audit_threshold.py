@@ -263,7 +263,7 @@ class Threshold:
 
 
 def threshold_of(question: str, is_point: bool) -> Threshold | None:
-    """Return the threshold that a question names; none where texts have no figure like it."""
+    """Return the threshold that a question names, if texts can have a figure like it."""
     match = _ASKED.search(question) or _OR_MORE.search(question)
     if match is None:
         return None
@@ -274,7 +274,7 @@ def threshold_of(question: str, is_point: bool) -> Threshold | None:
     if unit == "plain" and value < LEAST:
         return None
 
-    quantity = next((each for each in _QUANTITIES if each.words.search(question)), None)
+    quantity = next((kind for kind in _QUANTITIES if kind.words.search(question)), None)
     years = frozenset(_YEAR.findall(question))
     quarter = min(_quarters(question), default=None)
     over = _months_ended(question)
@@ -295,7 +295,7 @@ def _unit(named: str) -> Unit:
 
 
 def _scale_of(named: str) -> float:
-    """Return how many ones a word such as "million" means: one where it is no such word."""
+    """Return the number that a word such as "million" multiplies by; 1 for other words."""
     for scale, words in _SCALES:
         if re.fullmatch(words, named):
             return scale

@@ -144,7 +144,7 @@ PRICE = SearchTerm("word", ("price",))
 
 
 def search_terms(question: str, most: int, rules: str = "") -> tuple[SearchTerm, ...]:
-    """Return the most telling terms of a question; none where only a common word is left.
+    """Return the most telling terms of a question; an empty tuple if only a common word is left.
 
     A term that would stand alone gets another: the first name in the rules, or "price" for what is traded.
 
@@ -164,7 +164,7 @@ def search_terms(question: str, most: int, rules: str = "") -> tuple[SearchTerm,
 
 
 def broader_terms(terms: Sequence[SearchTerm]) -> tuple[SearchTerm, ...]:
-    """Return fewer terms for a search that found nothing; none where they would match too much.
+    """Return fewer terms for a search that found nothing; an empty tuple if they would match too much.
 
     >>> [term.ways[0] for term in broader_terms(search_terms("Will BTC reach $120k before March 31?", 4))]
     ['bitcoin', 'price']

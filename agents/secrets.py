@@ -85,7 +85,7 @@ _RANDOM = re.compile(r"[0-9a-f]{32,}|(?=.*[0-9])(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9
 
 
 def credential_in(address: str, bare: bool = False) -> str:
-    """Return which part of an address may be a credential, in words; nothing where none is.
+    """Return which part of an address may be a credential, in words, or "".
 
     A `bare` address is one of a server, which has neither a query string nor a fragment.
 

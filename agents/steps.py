@@ -79,7 +79,7 @@ async def _told(request: Mapping[str, Any], number: int, box: Toolbox) -> Messag
 
 
 def tool_requests(reply: str) -> tuple[Mapping[str, Any], ...]:
-    """Return the tools that a reply requests; none where it is an answer."""
+    """Return the tools that a reply requests; an empty result if it is an answer."""
     if '"tool_calls"' not in reply:
         return ()
 
@@ -136,7 +136,7 @@ def request_text(message: Any, prompt: Prompt) -> str:
 
     Nine letters and figures suit every provider. Gemini has signatures in its ids, which it wants back.
     """
-    begun = sum(each.role == "tool" for each in prompt.messages)
+    begun = sum(sent.role == "tool" for sent in prompt.messages)
     calls = [
         {
             "id": call.id if "__thought__" in call.id else f"call{begun + number:05}",

@@ -219,7 +219,7 @@ def fit_messages(make: MakeMessages, texts: Sequence[str], tokens: int | None) -
 
 
 def _common_length(texts: Sequence[str], excess: int) -> int:
-    """Return the length to cut the longest texts to, to save this weight; 0 where it can't be saved."""
+    """Return the length to cut the longest texts to, to save this weight; 0 if it can't be saved."""
     tidied = filter(None, map(tidy_lines, texts))
     sizes = sorted(
         ((len(text), _weight(quoted_lines(text)) * _PARTS // len(text)) for text in tidied), reverse=True

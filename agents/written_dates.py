@@ -150,7 +150,7 @@ def _read(form: re.Pattern[str], match: re.Match[str], around: datetime) -> Writ
 
 
 def _days(form: re.Pattern[str], match: re.Match[str], around: datetime) -> list[tuple[datetime, datetime]]:
-    """Return the periods that a match can mean; none where it isn't a date."""
+    """Return the periods that a match can mean, or an empty list if it isn't a date."""
     told = match.groupdict()
     year = _year(told.get("year"))
     if form is _WORD_YEAR:
@@ -181,7 +181,7 @@ def _days(form: re.Pattern[str], match: re.Match[str], around: datetime) -> list
 
 
 def _year(written: str | None) -> int | None:
-    """Return a year that is written in full or by its last two digits; None where none is."""
+    """Return a year written in full or by its last two digits, or None if no year is written."""
     if written is None:
         return None
 
@@ -221,7 +221,7 @@ def _span(year: int | None, month: int, months: int) -> list[tuple[datetime, dat
 
 
 def _hour(clock: re.Match[str]) -> timedelta | None:
-    """Return the time after midnight that a clock shows; None where it is only a number."""
+    """Return the time after midnight that a clock shows, or None if the match is only a number."""
     hour = int(clock["hour"])
     minute = int(clock["minute"] or 0)
     half = (clock["half"] or "").lower()

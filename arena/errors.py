@@ -51,7 +51,7 @@ class FileFault:
 
     @property
     def place(self) -> str:
-        """Return where it is.
+        """Return the file of the fault, with line, row or key.
 
         >>> FileFault("f.csv", "end", "it is empty", "say when", line=3).place
         'f.csv:3: column end'

@@ -386,9 +386,9 @@ def ticks(low: float, high: float) -> list[float]:
     return best
 
 
-def _better(one: list[Item], other: list[Item]) -> list[Item]:
+def _better(first: list[Item], second: list[Item]) -> list[Item]:
     """Return the set of ticks that is closer to the wanted number; the first of equals."""
-    return min(one, other, key=lambda found: abs(len(found) - WANTED_TICKS))
+    return min(first, second, key=lambda ticks: abs(len(ticks) - WANTED_TICKS))
 
 
 def power_ticks(low: float, high: float) -> list[float]:
@@ -1016,8 +1016,8 @@ def strip(
         drawn.append(_dot(look, x, y, 5, f"{name} says {chance:.0%}"))
         form = forms[name]
         drawn.append(_label(0, y + 4, form, "", "end", -10))
-        said = f"{chance:.0%}"
-        drawn.append(_label(100, y + 4, said, "name", dx=10))
+        percent = f"{chance:.0%}"
+        drawn.append(_label(100, y + 4, percent, "name", dx=10))
     return _chart(says, plot.height, (left, 48), drawn)
 
 

@@ -93,9 +93,9 @@ def freshness(at: datetime, next_round: datetime | None, stamp: str) -> Markup:
     return filled('<span class="fresh quiet">%s</span>', shown)
 
 
-def _ticking(said: str, at: datetime) -> Markup:
+def _ticking(label: str, at: datetime) -> Markup:
     """Return an instant that the script shows relative to now."""
-    return filled('<time datetime="%s" data-said="%s">%s %s</time>', at.isoformat(), said, said, moment(at))
+    return filled('<time datetime="%s" data-said="%s">%s %s</time>', at.isoformat(), label, label, moment(at))
 
 
 def tiles(shown: Iterable[Tile]) -> Markup:

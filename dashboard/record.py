@@ -621,7 +621,7 @@ def read_account_spans(connection: Connection, entrant_ids: Collection[int]) -> 
 
 
 def read_equity_at(connection: Connection, wanted: Sequence[tuple[int, datetime]]) -> list[EntrantEquity]:
-    """Return for each entrant and instant the account's worth at its newest mark by then, if any."""
+    """Return each entrant's worth at each instant by the newest mark until then, if there is one."""
     asked = keyed_instants(connection.dialect.name, BigInt)
     newest = select(func.max(OWN_MARK.at)).where(
         OWN_MARK.entrant_id == asked.c.key, OWN_MARK.at <= asked.c.at
@@ -642,7 +642,7 @@ MARKED_AT = attrgetter("at")
 def read_summed_curves(
     connection: Connection, names: Collection[str], instants: int = INSTANTS
 ) -> dict[str, tuple[PnlPoint, ...]]:
-    """Return the profit of all accounts of each of these agents together, each as last marked by then."""
+    """Return the profit of each agent's accounts together, each account by its newest mark until then."""
     owners = {}
     given = {}
     for stored in read_cohorts(connection):

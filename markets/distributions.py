@@ -145,7 +145,7 @@ class QuestionKind(Protocol):
         """Return the distribution that the value of an answer states; raise `BadDistribution`."""
 
     def read_outcome(self, form: QuestionForm, text: str) -> str:
-        """Return what a question came to as `Resolution.answer` holds it; raise `ValueError`."""
+        """Return an outcome in the form of `Resolution.answer`; raise `ValueError` for an invalid one."""
 
     def stated(self, form: QuestionForm, answer: Distribution) -> object:
         """Return an answer as `SCHEMA` has it, which `read` reads."""
@@ -325,7 +325,7 @@ def _value(form: QuestionForm, value: object, scale: QuantileScale) -> Fraction:
 
 
 def written(value: object) -> str:
-    """Return a number or a text as it is written; raise `BadDistribution` where it is neither."""
+    """Return a number or a text as it is written; raise `BadDistribution` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         raise BadDistribution(f"a {type(value).__name__} stands where a number is expected")
     try:
@@ -356,9 +356,9 @@ def _check_bounds(form: QuestionForm, numbers: Sequence[Fraction], scale: Quanti
 
 
 def read_outcome(form: QuestionForm, text: str) -> str:
-    """Return what a question came to as `Resolution.answer` holds it.
+    """Return an outcome in the form of `Resolution.answer`.
 
-    Raise `ValueError` where it can't come to that: it is none of the options, or beyond a closed bound.
+    Raise `ValueError` for an invalid outcome: not one of the options, or beyond a closed bound.
     """
     kind = question_kind(form.kind)
     answer = kind.read_outcome(form, text)

@@ -158,8 +158,8 @@ async def _gather(
 ) -> tuple[_Lines, PastSummary]:
     moved("reading the list", 0, None)
     selection = await source.past_markets(request)
-    chosen = sorted(selection.markets.values(), key=lambda each: each.market.id)
-    spans = (each.in_time(request) for each in chosen)
+    chosen = sorted(selection.markets.values(), key=lambda past: past.market.id)
+    spans = (past.in_time(request) for past in chosen)
     hours = sum((last - first).total_seconds() for first, last in spans) / 3_600
     most = int(hours / request.hours) + len(chosen)
 
@@ -173,7 +173,7 @@ async def _gather(
     for first in range(0, len(chosen), AT_ONCE):
         batch = await source.completed(chosen[first : first + AT_ONCE], request)
         found.left_out["gone"] += len(chosen[first : first + AT_ONCE]) - len(batch)
-        histories = await gather_all(_prices(source, each, request, report) for each in batch)
+        histories = await gather_all(_prices(source, past, request, report) for past in batch)
         for past, quotes in zip(batch, histories, strict=True):
             _add(past, quotes, request, lines, found, report)
         moved("reading prices", min(first + AT_ONCE, len(chosen)), len(chosen))

@@ -257,7 +257,7 @@ def _one_contest(questions: Sequence[str]) -> bool:
 
 
 def _ladder_family(key: str, markets: Sequence[Market]) -> list[Market]:
-    """Return the rungs from the widest to the narrowest; none where the questions are ambiguous."""
+    """Return the rungs from the widest to the narrowest; an empty list if the questions are ambiguous."""
     if any(_WITHIN.search(market.question) for market in markets):
         return []
     if MUCH in key.split():

@@ -234,7 +234,7 @@ class Resolution:
 
     @property
     def reason(self) -> str:
-        """Return why a person decided or withdrew it; nothing where the venue says how it ended."""
+        """Return why a person decided or withdrew it, or "" if the venue says how it ended."""
         if not self.by_hand:
             return ""
         return self.source.removeprefix(DECIDED).removeprefix(WITHDRAWN)

@@ -75,7 +75,7 @@ def start_of(day: date) -> datetime:
 
 
 def end_of(day: date) -> datetime:
-    """Return the instant at which a day is over, in UTC: what is published on it is known by then."""
+    """Return the end of a day in UTC, when everything published on that day is known."""
     return start_of(day) + timedelta(days=1)
 
 

@@ -51,7 +51,7 @@ class PastMarket:
     raw: object = None
 
     def in_time(self, request: PastRequest) -> tuple[datetime, datetime]:
-        """Return from when to when it was open within the time wanted; the end is not later if it was not."""
+        """Return when it was open within the time wanted; if it wasn't, the end is not after the start."""
         end = min(self.stopped or request.until, request.until)
         return max(self.market.opens_at, request.since), end
 
@@ -64,9 +64,9 @@ class PastSelection:
     markets: dict[MarketId, PastMarket] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
 
-    def add(self, found: Iterable[PastMarket | str]) -> None:
-        """Take in what a page of a list has: markets, or why one is left out."""
-        for past in found:
+    def add(self, page: Iterable[PastMarket | str]) -> None:
+        """Add the markets of a page of a list; count each text as the reason why one is left out."""
+        for past in page:
             if isinstance(past, str):
                 self.left_out[past] += 1
                 continue
@@ -84,7 +84,7 @@ class PastSelection:
             self.markets = {past.market.id: past for past in ranked[:top]}
 
     def passed_by(self, volume: int) -> bool:
-        """Tell whether no market of so little volume is taken any more."""
+        """Tell whether a market of this volume is too small to be among the top."""
         if self.request.named or len(self.markets) < self.request.top:
             return False
         return volume < min(past.volume for past in self.markets.values())

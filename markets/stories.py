@@ -197,7 +197,7 @@ def _masked_dates(text: str, closes_at: datetime) -> tuple[str, dict[str, str]]:
     return " ".join(masked.split()), dates
 
 
-def _date(said: str, closes_at: datetime) -> str:
+def _date(text: str, closes_at: datetime) -> str:
     """Return a date in canonical form, `by YEAR` for a deadline; without a year, it takes the close's.
 
     >>> from datetime import UTC
@@ -208,35 +208,35 @@ def _date(said: str, closes_at: datetime) -> str:
     close = closes_at
     if close != NEVER:
         close -= _LATE
-    if _NEAR.match(said):
+    if _NEAR.match(text):
         return f"{close:%Y-%m-%d}"
 
-    figures = _IN_FIGURES.search(said)
+    figures = _IN_FIGURES.search(text)
     if figures is not None:
         year, month, day = figures.groups()
     else:
-        year, month, day = _in_words(said, close.year)
+        year, month, day = _in_words(text, close.year)
 
-    if _DEADLINE.match(said) or _WHOLE_YEAR.match(said):
+    if _DEADLINE.match(text) or _WHOLE_YEAR.match(text):
         return f"by {year}"
-    if not month and not _YEAR.search(said):
+    if not month and not _YEAR.search(text):
         return ""
     return "-".join(filter(None, (year, month, day)))
 
 
-def _in_words(said: str, year_of_close: int) -> tuple[str, str, str]:
+def _in_words(text: str, year_of_close: int) -> tuple[str, str, str]:
     year = year_of_close
-    stated_year = _YEAR.search(said)
+    stated_year = _YEAR.search(text)
     if stated_year is not None:
         year = int(stated_year[0])
 
-    month = _MONTH.search(said)
+    month = _MONTH.search(text)
     if month is None:
-        if stated_year is not None and said.casefold().startswith("before"):
+        if stated_year is not None and text.casefold().startswith("before"):
             year -= 1
         return str(year), "", ""
 
-    day = _DAY.search(_YEAR.sub(" ", said))
+    day = _DAY.search(_YEAR.sub(" ", text))
     number = MONTHS.index(month[1].casefold()) + 1
     return str(year), f"{number:02}", f"{int(day[1]):02}" if day else ""
 

@@ -34,7 +34,7 @@ _TEMPLATE = re.compile(
     r"|(?P<side>above|below)-(?P<level>-?[0-9]{1,15}(\.[0-9]{1,9})?)"
 )
 _HISTORY_LINE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}): (-?[0-9.]+)")
-_TRIES_TO_READ = (ValueError, ArithmeticError)
+_UNREADABLE_NUMBER = (ValueError, ArithmeticError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class SeriesQuestion:
 
 
 def question_of(market: MarketId) -> SeriesQuestion | None:
-    """Return the question behind an id; None if it is none of a series."""
+    """Return the question behind an id, or None if the id isn't of a series."""
     what, _, due = market.rpartition("@")
     parts = what.removeprefix(PREFIX).split(":")
     if not market.startswith(PREFIX) or len(parts) != 5:
@@ -146,7 +146,7 @@ def question_of(market: MarketId) -> SeriesQuestion | None:
             Decimal(base),
             date.fromisoformat(due),
         )
-    except _TRIES_TO_READ:
+    except _UNREADABLE_NUMBER:
         return None
     if question.id != market:
         return None
@@ -278,7 +278,7 @@ def history_text(known: KnownValues, day: date, shown: int) -> str:
 
 
 def read_history(rules: str) -> KnownValues:
-    """Return the values that the rules of a question show; none where they show none."""
+    """Return the latest values listed at the end of a question's rules, if there are any."""
     dates: list[date] = []
     values: list[Decimal] = []
     _, head, text = rules.rpartition(f"\n\n{HISTORY_HEAD} (")
@@ -294,7 +294,7 @@ def read_history(rules: str) -> KnownValues:
         try:
             day = date.fromisoformat(match[1])
             value = Decimal(match[2])
-        except _TRIES_TO_READ:
+        except _UNREADABLE_NUMBER:
             continue
 
         dates.append(day)

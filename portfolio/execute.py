@@ -228,7 +228,7 @@ def cap(cash: int, rules: Rules) -> int:
 
 
 def is_out(holdings: Holdings, rules: Rules) -> bool:
-    """Tell whether an entrant holds nothing and can place no legal bet; no where nobody can bet at all."""
+    """Tell whether an entrant holds nothing and can place no legal bet; false if rules have no money."""
     if not rules.money:
         return False
 
@@ -425,7 +425,7 @@ def _join_orders(orders: list[Order]) -> Order:
 
 
 def _reject_target(order: Bet | Sale, listed: Collection[MarketId]) -> Rejection | None:
-    """Refuse an order whose market, side or limit is none.
+    """Refuse an order whose market, side or limit is invalid.
 
     The fields come from an agent's answer and may hold anything, whatever their types say.
     """

@@ -175,12 +175,12 @@ def _post_fill(fill: Fill, account: Account, at: datetime, ref: str) -> Entry:
 
 
 def settle(holdings: Holdings, resolutions: Iterable[Resolution], at: datetime) -> list[Entry]:
-    """Pay for the lots whose markets have ended by then, each by the newest version of its resolution."""
+    """Pay for the lots whose markets have ended at an instant, by the newest version of each resolution."""
     return settle_resolved(newest_resolutions(resolutions, at), holdings, at)
 
 
 def newest_resolutions(resolutions: Iterable[Resolution], at: datetime) -> dict[MarketId, Resolution]:
-    """Return the newest version of each market's resolution that is known by then and possible."""
+    """Return the newest version of each market's resolution that is known at an instant and possible."""
     newest: dict[MarketId, Resolution] = {}
 
     for resolution in resolutions:

@@ -129,7 +129,7 @@ def replay(
 
 
 def _with_all_held(snapshot: Snapshot, holdings: Holdings, last_seen: dict[MarketId, Listing]) -> Snapshot:
-    """Return the snapshot with every market that is held, as it was last seen where it is not in there.
+    """Return the snapshot with every market that is held; one that it lacks is added as it was last seen.
 
     Remember how each market of the snapshot was seen in `last_seen`.
     """

@@ -62,7 +62,7 @@ class Shell:
         self.folder = folder
         self.url = url
 
-    def follow(self, text: str) -> None:
+    def check_steps(self, text: str) -> None:
         """Write each file and type each command, and compare what is printed."""
         for name, language, body in BLOCK.findall(text):
             if name:
@@ -109,7 +109,7 @@ def test_the_tutorial_does_what_it_shows(
     assert demo in TUTORIAL
     shutil.copy(six_rounds(tmp_path_factory) / "demo.db", tmp_path / "tour.db")
     first, played, rest = TUTORIAL.partition(demo)
-    Shell(tmp_path, url).follow(first + played.replace(demo, "") + rest.partition("```")[2])
+    Shell(tmp_path, url).check_steps(first + played.replace(demo, "") + rest.partition("```")[2])
 
 
 def first_round(folders: pytest.TempPathFactory) -> Path:
@@ -130,7 +130,7 @@ def test_a_recipe_does_what_it_shows(
 ) -> None:
     folder = tmp_path / "my-arena"
     shutil.copytree(first_round(tmp_path_factory), folder)
-    Shell(folder, url).follow(sections(RECIPES)[name])
+    Shell(folder, url).check_steps(sections(RECIPES)[name])
 
 
 def test_there_are_twelve_recipes_and_each_is_short() -> None:
@@ -165,12 +165,12 @@ def test_the_program_takes_every_command_of_a_page(page: Path) -> None:
             context = command.context_class(command, info_name=words.pop(0), parent=context)
 
         # It raises a usage error for an argument or an option that the command doesn't have.
-        command.make_context(line, words, parent=context.parent)
+        assert command.make_context(line, words, parent=context.parent).command is command
 
 
 def test_the_folder_of_questions_on_its_page_has_no_fault(tmp_path: Path) -> None:
     shell = Shell(tmp_path, SERVER)
-    shell.follow((DOCS / "questions.md").read_text("utf-8"))
+    shell.check_steps((DOCS / "questions.md").read_text("utf-8"))
     assert ". is valid (questions and resolutions)" in shell.typed("arena check .")
 
 

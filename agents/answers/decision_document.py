@@ -127,22 +127,22 @@ class _ItemReader:
         self.offered = frozenset(listing.market.id for listing in self.view.snapshot.shown)
         self.questions = forms_in(self.view.snapshot)
 
-    def forecast(self, said: ForecastDocument | AnswerDocument) -> Forecast:
+    def forecast(self, item: ForecastDocument | AnswerDocument) -> Forecast:
         """Return the forecast that an item states. Raise `ValueError` if it doesn't answer its question."""
-        market = MarketId(said.market)
-        if isinstance(said, ForecastDocument):
-            return Forecast(market, reason=said.reason, millionths=millionths(said.of_yes))
+        market = MarketId(item.market)
+        if isinstance(item, ForecastDocument):
+            return Forecast(market, reason=item.reason, millionths=millionths(item.of_yes))
 
         form = self.questions[market]
         key = "range"
         if form.options:
             key = "options"
-        stated = getattr(said, key)
+        stated = getattr(item, key)
         if stated is None:
             raise ValueError(f"it is answered under {key}")
 
         answer = question_kind(form.kind).read(form, stated)
-        return Forecast(market, reason=said.reason, distribution=answer.text)
+        return Forecast(market, reason=item.reason, distribution=answer.text)
 
     def forecast_form(self, item: Any) -> type[ForecastDocument] | type[AnswerDocument]:
         """Return the form of an item by the question that it is about."""
@@ -260,17 +260,21 @@ def _placed(fault: ErrorDetails) -> str:
     return f"{key}: {message}"
 
 
-def _bet(said: BetDocument) -> Bet:
+def _bet(document: BetDocument) -> Bet:
     return Bet(
-        MarketId(said.market), SIDES[said.option], millionths(said.amount), _exact(said.limit), said.reason
+        MarketId(document.market),
+        SIDES[document.option],
+        millionths(document.amount),
+        _exact(document.limit),
+        document.reason,
     )
 
 
-def _sale(said: SaleDocument) -> Sale:
-    part = None if said.fraction == 1 else _exact(said.fraction)
-    side = SIDES[said.option]
-    limit = _exact(said.limit)
-    return Sale(MarketId(said.market), side, _exact(said.shares), part, limit, said.reason)
+def _sale(document: SaleDocument) -> Sale:
+    part = None if document.fraction == 1 else _exact(document.fraction)
+    side = SIDES[document.option]
+    limit = _exact(document.limit)
+    return Sale(MarketId(document.market), side, _exact(document.shares), part, limit, document.reason)
 
 
 def _exact(value: Decimal | None) -> int | None:

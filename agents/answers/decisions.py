@@ -94,7 +94,7 @@ def combine_samples(samples: Sequence[Decision], forms: Forms = NO_FORMS) -> Dec
         for forecast in sample.forecasts:
             stated.setdefault((forecast.market_id, forecast.stage), []).append(forecast)
 
-    medians = {key: _combined(each, forms.get(key[0])) for key, each in stated.items()}
+    medians = {key: _combined(same_key, forms.get(key[0])) for key, same_key in stated.items()}
     chosen = min(played, key=lambda sample: _distance(sample, medians), default=Decision())
     rejections: list[Rejection] = []
     for number, sample in enumerate(samples, 1):
@@ -104,7 +104,7 @@ def combine_samples(samples: Sequence[Decision], forms: Forms = NO_FORMS) -> Dec
 
     return replace(
         chosen,
-        forecasts=tuple(_nearest(each, medians[key]) for key, each in stated.items()),
+        forecasts=tuple(_nearest(same_key, medians[key]) for key, same_key in stated.items()),
         rejections=tuple(rejections),
         status=_best_status(samples),
         note=_notes("sample", samples),
@@ -243,7 +243,7 @@ def _repairs(decisions: Sequence[Decision]) -> tuple[str, ...]:
 
 def _notes(noun: str, decisions: Sequence[Decision]) -> str:
     """Return the notes of some decisions, each with its number."""
-    notes = [f"{noun} {n}: {each.status}: {each.note}" for n, each in enumerate(decisions, 1) if each.note]
+    notes = [f"{noun} {n}: {part.status}: {part.note}" for n, part in enumerate(decisions, 1) if part.note]
     return "; ".join(notes)
 
 
@@ -262,21 +262,21 @@ def _nearest(forecasts: Sequence[Forecast], middle: Forecast) -> Forecast:
 
 
 def _apart(forecast: Forecast, middle: Forecast) -> int:
-    """Return how far a forecast is from the median, in millionths; of quantiles, how many differ."""
+    """Return the distance of a forecast from the median: in millionths, or how many quantiles differ."""
     if not middle.distribution:
         return abs(forecast.millionths - middle.millionths)
 
-    own = distribution_of(forecast.distribution)
-    other = distribution_of(middle.distribution)
-    if other.chances:
-        return sum(abs(chance - wanted) for chance, wanted in zip(own.chances, other.chances, strict=True))
-    return len(set(other.quantiles) - set(own.quantiles))
+    stated = distribution_of(forecast.distribution)
+    medians = distribution_of(middle.distribution)
+    if medians.chances:
+        return sum(abs(chance - mid) for chance, mid in zip(stated.chances, medians.chances, strict=True))
+    return len(set(medians.quantiles) - set(stated.quantiles))
 
 
 def _distance(sample: Decision, medians: dict[Key, Forecast]) -> tuple[int, int]:
     """Return the distance of a sample's final forecasts from the medians; fewer forecasts sort last.
 
-    What can't be bet on says nothing of whose bets are closest.
+    Forecasts of questions without bets don't count: the distance chooses the sample whose bets are taken.
     """
     count = 0
     apart = 0

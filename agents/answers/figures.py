@@ -143,7 +143,7 @@ def shares_of_no(text: str) -> list[int]:
 
 
 def share_of(value: object) -> Decimal | None:
-    """Return the number that a value is, a percentage as its share; None where it is none."""
+    """Return a value as a number, a percentage as its share; None if it is no number."""
     number = plain_number(value)
     if number is not None:
         return number
@@ -213,7 +213,7 @@ def _one_share(part: str, text: str) -> Decimal:
 
 
 def _decimal(figure: str) -> Decimal | None:
-    """Return the number of these digits; a comma is decimal where it can't group thousands."""
+    """Return the number of these digits; a comma counts as a decimal point if it can't group thousands."""
     if re.search(r",[0-9]{3}$", figure) and not re.match(r"0?,", figure):
         return None
     text = figure.replace(",", ".")
@@ -270,7 +270,7 @@ def parse_shares(value: object) -> int:
 
 
 def parse_limit(value: object, scale: Scale = "share") -> int | None:
-    """Return the price of a share in millionths; None where none is given.
+    """Return the price of a share in millionths, or None if no price is given.
 
     A plain number is in cents where all limits of the answer are. Raises `MeaninglessItem`.
     """
@@ -296,14 +296,14 @@ def parse_limit(value: object, scale: Scale = "share") -> int | None:
 
 def parse_side(value: object, verbs: Sequence[str] = ()) -> Side:
     """Return YES or NO, in whatever letters, which one of these verbs may stand before."""
-    said = as_text(value).strip().lower()  # upper() would turn "yeſ" into "YES"
-    verb, _, last = said.rpartition(" ")
+    side = as_text(value).strip().lower()  # upper() would turn "yeſ" into "YES"
+    verb, _, last = side.rpartition(" ")
     if verb.strip() in verbs:
-        said = last
+        side = last
 
-    if said == "yes":
+    if side == "yes":
         return "YES"
-    if said == "no":
+    if side == "no":
         return "NO"
     raise _meaningless("side", value, "is neither YES nor NO", '"')
 

@@ -154,7 +154,7 @@ def is_taken_back(text: str, end: int) -> bool:
 
 
 def _thought_mark(mark: re.Match[str]) -> bool | None:
-    """Tell whether a mark begins a thought; False where it ends one, None where it is neither."""
+    """Tell whether a mark begins a thought or, if False, ends one; return None for other marks."""
     name = mark["think"] or mark["moon"] or mark["tag"] or ""
     if name == "|channel|":
         return None if mark["channel"] is None else mark["channel"] != "final"
@@ -238,7 +238,7 @@ _DECODER = json.JSONDecoder(
 
 
 def after_thoughts(text: str) -> str:
-    """Return what follows the last thought; nothing where a thought has no end."""
+    """Return the text after the last thought, or "" if a thought has no end."""
     close = 0
     is_thinking = False
     for mark in _TAGS.finditer(text):

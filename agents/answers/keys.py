@@ -129,7 +129,7 @@ def is_forecast(item: Mapping[str, Any]) -> bool:
 
 
 def market_named(name: Any, names: Mapping[str, Any]) -> Any:
-    """Return the market that a name stands for; None without any, or where it is ambiguous."""
+    """Return the market that a name stands for, or None if there is none or several."""
     if not isinstance(name, str):
         return None
 
@@ -219,7 +219,7 @@ def _is_of_either_side(item: Mapping[str, Any]) -> bool:
 
 
 def unit_key(values: Mapping[str, Any]) -> str | None:
-    """Return the key of an object that says in which unit its probabilities are; None where none does."""
+    """Return the key of an object that tells the unit of its probabilities, or None."""
     for key, value in values.items():
         if plain_key(key) in UNIT_KEYS and isinstance(value, str):
             unit = value.strip().casefold()
@@ -308,16 +308,16 @@ def _is_side(value: Any) -> bool:
 
 
 def _is_complement(no: Any, yes: Any) -> bool:
-    """Return whether two numbers, or two percentages, are what is left of each other."""
-    first = _single(no)
-    second = _single(yes)
-    one = share_of(first)
-    other = share_of(second)
-    if one is None or other is None:
+    """Tell whether two numbers, or two percentages, complement each other."""
+    no_value = _single(no)
+    yes_value = _single(yes)
+    no_share = share_of(no_value)
+    yes_share = share_of(yes_value)
+    if no_share is None or yes_share is None:
         return False
 
-    are_plain = plain_number(first) is not None and plain_number(second) is not None
-    return one + other == 1 or (are_plain and one + other == 100)
+    are_plain = plain_number(no_value) is not None and plain_number(yes_value) is not None
+    return no_share + yes_share == 1 or (are_plain and no_share + yes_share == 100)
 
 
 def is_order(item: Mapping[str, Any]) -> bool:

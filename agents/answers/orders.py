@@ -218,12 +218,12 @@ def _term_named(plain: str, order: Order) -> str | None:
 
 
 def _is_same(value: Any, other: Any) -> bool:
-    """Return whether two values are written alike, but for the case of their letters."""
+    """Tell whether two values are equal as texts, ignoring case."""
     return str(value).strip().casefold() == str(other).strip().casefold()
 
 
 def _is_harmless(plain: str, value: Any, terms: Fields) -> bool:
-    """Return whether what stands under a key can't change what an order asks for."""
+    """Tell whether the value of a key leaves an order as it is."""
     if plain in TEXT_KEYS:
         return _is_plain_words(value)
 
@@ -238,7 +238,7 @@ def _is_harmless(plain: str, value: Any, terms: Fields) -> bool:
 
 
 def _names_no_other(value: Any, market: MarketId, names: Mapping[str, Any]) -> bool:
-    """Return whether a value names this market, or is a text such as its question."""
+    """Tell whether a value names this market, or is a text such as its question."""
     if not isinstance(value, str):
         return False
     named = market_named(value, names)
@@ -247,13 +247,13 @@ def _names_no_other(value: Any, market: MarketId, names: Mapping[str, Any]) -> b
 
 
 def _is_plain_words(value: Any) -> bool:
-    """Return whether a value is a text, or a list of texts, that doesn't deny the order beside it."""
+    """Tell whether a value is a text, or a list of texts, that doesn't deny the order beside it."""
     texts = value if isinstance(value, list) else [value]
     return all(isinstance(text, str) and not _DENIAL.search(text) for text in texts)
 
 
 def _is_this_action(text: str, order: Order, terms: Fields) -> bool:
-    """Return whether an action says no more than the order's list, its side and its limit do."""
+    """Tell whether an action only repeats what the order's list, its side and its limit say."""
     if text in ACTIONS[order]:
         return True
     if text in ("limit", "limit order"):
@@ -293,7 +293,7 @@ def denying_words(text: str) -> str:
 
 
 def disowning_key(values: Fields) -> str:
-    """Return the key by which a forecast, or an object with a list of them, says that it is none, or ""."""
+    """Return the key by which a forecast, or an object with a list of them, is denied, or ""."""
     for key, value in values.items():
         plain = plain_key(key)
         text = str(value).strip().casefold()

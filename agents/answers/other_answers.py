@@ -99,7 +99,7 @@ def _in_text(text: str, names: Names, forms: Forms, depth: int) -> Any:
 
 
 def _form_of(item: dict[str, Any], names: Names, forms: Forms) -> QuestionForm | None:
-    """Return the form of the question that an object is about; None where it is about none of these."""
+    """Return the form of the question that an object is about, or None if it is about another."""
     if len(item) > MOST_KEYS or MARKET_KEYS.isdisjoint(map(plain_key, item)):
         return None
     return forms.get(market_of(item, names))
@@ -141,7 +141,7 @@ def _with_answer(item: dict[str, Any], form: QuestionForm) -> dict[str, Any]:
 
 
 def _structured(part: Any) -> Any:
-    """Return the object or list that a text is, where it is the JSON of one; else the part itself."""
+    """Return the object or list whose JSON a text is; return other parts unchanged."""
     if not isinstance(part, str) or part.lstrip()[:1] not in ("{", "["):
         return part
 
@@ -219,7 +219,7 @@ def _unwrapped(value: Any, own: str) -> Any:
 
 
 def _unclear_part(value: Any, depth: int = 0) -> str:
-    """Return why an answer is unclear: it has a key twice, or no end; "" where it is clear."""
+    """Return why an answer is unclear, or "": a key appears twice, or the end is missing."""
     if isinstance(value, RepeatedKey):
         return f'the key "{one_line(value.key, 40)}" appears twice'
     if isinstance(value, OpenObject):

@@ -49,7 +49,7 @@ _YAML_LINE = re.compile(r"(?:-\s+)?([\w \"'()%-]{1,40}?)\s*:(?:\s+(.{1,500}))?")
 
 
 def plain_forecasts(text: str, names: Mapping[str, Any], cut: bool) -> list[Any]:
-    """Return the forecasts of a text without JSON, as items; none where anything is in doubt.
+    """Return the forecasts of a text without JSON, as items; an empty list if anything is in doubt.
 
     Of a text that was `cut` off the last line is left out, whose number may lack its end.
 

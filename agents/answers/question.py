@@ -149,7 +149,9 @@ class Question:
             yield reading
 
     def _missing(self, decision: Decision) -> tuple[MarketId, ...]:
-        stated = {each.market_id for each in decision.forecasts if each.stage == self.prompt.stage}
+        stated = {
+            forecast.market_id for forecast in decision.forecasts if forecast.stage == self.prompt.stage
+        }
         return tuple(market for market in self.markets if market not in stated)
 
     def _is_enough(self, missing: Collection[MarketId]) -> bool:

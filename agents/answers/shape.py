@@ -122,7 +122,7 @@ def find_answer(text: str, names: Names, cut: bool = False, forms: Forms = NO_FO
 def _answers_among(
     values: Sequence[FoundValue], names: Names
 ) -> tuple[list[tuple[FoundValue, Answer]], list[Any]]:
-    """Return the answers among values, each with the value that it was read from, and what is none."""
+    """Return the answers among values, each with the value that it was read from, and the other values."""
     answers = list[tuple[FoundValue, Answer]]()
     others = list[Any]()
 
@@ -138,7 +138,7 @@ def _answers_among(
 def _agreeing(
     text: str, answers: list[tuple[FoundValue, Answer]], names: Names
 ) -> list[tuple[FoundValue, Answer]]:
-    """Return the answers of a text that count: all where they agree, else those announced last.
+    """Return the answers of a text that count: all if they agree, else those announced last.
 
     Raises `NotOneObject` where it can't be told which of them count.
     """
@@ -268,7 +268,7 @@ def _answer_of(found: FoundValue, names: Names) -> Answer | None:
 
 
 def _gather(value: Any, names: Names, depth: int) -> Answer | None:
-    """Return the answer that a value is or holds; None where there is none, or it is ambiguous."""
+    """Return the answer that a value is or holds, or None if there is none or it is ambiguous."""
     if depth > MOST_NESTED:
         return None
     if isinstance(value, str):
@@ -315,7 +315,7 @@ def _in_text(value: str, names: Names, depth: int) -> Answer | None:
 
 
 def _items(value: list[Any], names: Names) -> list[Any]:
-    """Return the forecasts of a list without a name; none where one item is anything else."""
+    """Return the forecasts of a list without a name; an empty list if any item is something else."""
     items: list[Any] = []
     for item in value:
         if isinstance(item, list) and len(item) == 2 and market_named(item[0], names) is not None:
@@ -331,7 +331,7 @@ def _items(value: list[Any], names: Names) -> list[Any]:
 
 
 def _is_schema(value: dict[str, Any]) -> bool:
-    """Return whether an object is a JSON schema, which describes an answer and is none."""
+    """Tell whether an object is a JSON schema: it describes answers, but isn't one."""
     return isinstance(value.get("properties"), dict) and (value.get("type") == "object" or "$schema" in value)
 
 
@@ -352,7 +352,7 @@ def _in_object(value: dict[str, Any], names: Names, depth: int) -> Answer | None
 
 
 def _within_object(value: dict[str, Any], keys: Keys, names: Names, depth: int) -> Answer | None:
-    """Return the only answer that one of an object's values is; None where none is, or several are."""
+    """Return the answer among an object's values, or None if there are none or several."""
     inner: list[Answer] = []
     for key, part in value.items():
         name = key.casefold()
@@ -458,7 +458,7 @@ def _twice(part: Any) -> str:
 
 
 def _mapped(value: dict[str, Any], names: Names) -> list[Any]:
-    """Return the forecasts of an object whose keys are markets; none where one is anything else but text."""
+    """Return the forecasts of an object whose keys are markets; an empty list if another key has no text."""
     items: list[Any] = []
     if len(value) > MOST_ITEMS:
         return items

@@ -57,13 +57,13 @@ def agent(settings: Settings, _given: Given) -> Agent:
                     stated[forecast.market_id].append(forecast)
 
         forecasts = []
-        for market_id, said in stated.items():
-            if said and market_id in forms:
-                answer = combined_answer(forms[market_id], said)
-                forecasts.append(Forecast(market_id, reason=f"median of {len(said)}", distribution=answer))
-            elif said:
-                reason = f"{settings.method} of {len(said)}"
-                probability = combine([forecast.millionths for forecast in said])
+        for market_id, inputs in stated.items():
+            if inputs and market_id in forms:
+                answer = combined_answer(forms[market_id], inputs)
+                forecasts.append(Forecast(market_id, reason=f"median of {len(inputs)}", distribution=answer))
+            elif inputs:
+                reason = f"{settings.method} of {len(inputs)}"
+                probability = combine([forecast.millionths for forecast in inputs])
                 forecasts.append(Forecast(market_id, reason=reason, millionths=probability))
 
         note = "" if forecasts else f"{', '.join(settings.of)} stated no forecast this round"

@@ -82,7 +82,7 @@ def table_rates(model: str, tier: str = "", tokens_in: int = 0) -> Rates | None:
     """Return the table's prices for a call with this much input; None for a model without any."""
     step = _step(model, tokens_in)
     ranges = table_entry(model).get("tiered_pricing") or ()
-    within = (number for number, each in enumerate(ranges) if tokens_in <= each["range"][1])
+    within = (number for number, entry in enumerate(ranges) if tokens_in <= entry["range"][1])
     return _table_rates(model, TIERS.get(tier, ""), step, next(within, len(ranges) - 1))
 
 
@@ -134,7 +134,7 @@ def _rate(entry: Mapping[str, Any], name: str, tier: str, step: int) -> Decimal 
     """Return one price; without one for the tier and the step, the dearer of those for either."""
     above = f"_above_{step // 1_000}k_tokens" if step else ""
     for names in ([name + above + tier], [name + tier, name + above], [name]):
-        priced = [exact(entry[each]) for each in names if entry.get(each) is not None]
+        priced = [exact(entry[key]) for key in names if entry.get(key) is not None]
         if priced:
             return max(priced)
     return None
@@ -215,8 +215,8 @@ def search_fee(settings: ModelSettings, searches: int) -> Decimal:
     size = options.get("search_context_size") if isinstance(options, Mapping) else None
     fees = entry.get("search_context_cost_per_query") or {}
     usual = "low" if provider == "perplexity" else "medium"
-    each = fees.get(f"search_context_size_{size or usual}")
-    fee = SEARCH_FEES.get(provider, Decimal(0)) if each is None else exact(each) * ONE
+    listed = fees.get(f"search_context_size_{size or usual}")
+    fee = SEARCH_FEES.get(provider, Decimal(0)) if listed is None else exact(listed) * ONE
     by_prompt = provider in ("gemini", "vertex_ai") and entry.get("web_search_billing_unit") != "per_query"
 
     return fee * (1 if by_prompt else searches)
@@ -256,7 +256,7 @@ def searches_once(model: str) -> int:
 
 
 def own_search(settings: ModelSettings) -> str:
-    """Return what lets a provider search the web unrecorded; nothing where it can't."""
+    """Return the setting that lets a provider search the web unrecorded, or ""."""
     if ONE_SEARCH.search(settings.model) or SEARCHING.search(settings.model):
         return settings.model
     return next(_searches(settings.extra), "")
@@ -270,8 +270,8 @@ def _searches(value: object, path: str = "extra") -> Iterator[str]:
                 yield f"{path}.{key}"
             yield from _searches(inner, f"{path}.{key}")
     elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _searches(each, path)
+        for item in value:
+            yield from _searches(item, path)
     elif isinstance(value, str) and (ONE_SEARCH.search(value) or SEARCHING.search(value)):
         yield f"{path}: {value}"
 

@@ -106,7 +106,7 @@ def _with_counts(value: Any, is_readable: bool) -> Any:
 
 
 def body_with_whole_counts(body: bytes) -> bytes:
-    """Return the body of an answer with whole counts; as it came where there is nothing to change."""
+    """Return the body of an answer with whole counts; unchanged if they are whole already."""
     if b"usage" not in body and b"eval_count" not in body:
         return body
 

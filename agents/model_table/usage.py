@@ -82,7 +82,7 @@ def _part(value: Any, name: str) -> Any:
 
 
 def _count(value: Any, name: str) -> int | None:
-    """Return a number of tokens, or 0 where none is stated; None where it is invalid."""
+    """Return a number of tokens; 0 if none is stated, None if it is invalid."""
     count = _part(value, name)
     if count is None:
         return 0

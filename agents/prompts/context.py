@@ -35,7 +35,7 @@ def context_facts(
     Without prices there is nothing here that a quote says, however old, and nothing in an order of prices.
     """
     events = {} if view.siblings is None else _event_lines(view, ids)
-    past = {each.forecast.market_id: each for each in _of_stage(view.past.values(), stage)}
+    past = {item.forecast.market_id: item for item in _of_stage(view.past.values(), stage)}
     quoted = set[str]()
     facts: dict[MarketId, dict[str, Any]] = {}
 
@@ -59,7 +59,7 @@ def context_facts(
 
 def results_facts(ended: Sequence[PastForecast], prices: bool, stage: Stage) -> dict[str, Any]:
     """Return how the agent's forecasts have ended since the last round, with Brier scores."""
-    rows = [_result_facts(each, prices) for each in _of_stage([ended], stage)]
+    rows = [_result_facts(item, prices) for item in _of_stage([ended], stage)]
     scored = [row for row in rows if row["brier"] is not None]
     priced = [row for row in scored if row["price_brier"] is not None]
     line = ""
@@ -99,30 +99,30 @@ def _past_facts(last: PastForecast | None) -> dict[str, str] | None:
         return None
 
     reason = one_line(last.forecast.reason, LONGEST_REASON)
-    said = figure_text(last.forecast.millionths)
+    probability = figure_text(last.forecast.millionths)
     if last.form:
         # It may name options, which are text from outside: it goes behind a bar of its own.
-        said = f"this one\n{said_answer(last.forecast, last.form)}"
+        probability = f"this one\n{said_answer(last.forecast, last.form)}"
 
     if reason:
         reason = quoted_lines(reason)
-    return {"at": _day(last.at), "probability": said, "reason": reason}
+    return {"at": _day(last.at), "probability": probability, "reason": reason}
 
 
 def _result_facts(ended: PastForecast, prices: bool) -> dict[str, Any]:
     if ended.form:
         return _other_result_facts(ended)
 
-    said = ended.forecast.millionths
+    probability = ended.forecast.millionths
     price = ended.price if prices else None
     outcome = ended.outcome
     return {
         "question": quoted_lines(_question_line(ended.question, LONGEST_QUESTION)),
         "at": _day(ended.at),
-        "said": figure_text(said),
+        "said": figure_text(probability),
         "price": None if price is None else figure_text(price),
         "ended": "neither YES nor NO" if outcome is None else ("NO", "YES")[outcome],
-        "brier": None if outcome is None else (said / ONE - outcome) ** 2,
+        "brier": None if outcome is None else (probability / ONE - outcome) ** 2,
         "price_brier": None if outcome is None or price is None else (price / ONE - outcome) ** 2,
     }
 

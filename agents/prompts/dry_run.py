@@ -70,7 +70,7 @@ def with_context(view: View, context: Context) -> View:
         history=history if context.history else {},
         siblings=siblings if context.siblings else None,
         past=past if context.past else {},
-        ended=tuple(replace(said, outcome=1) for said in ended) if context.past else (),
+        ended=tuple(replace(forecast, outcome=1) for forecast in ended) if context.past else (),
     )
 
 
@@ -88,7 +88,7 @@ def _said(listing: Listing, at: datetime) -> tuple[PastForecast, ...]:
 def template_fault(
     text: str, *, prices: bool = True, markets: int = 40, money: bool = True
 ) -> TemplateFault | None:
-    """Return why the template can't be used for a round of this many markets; None where it can.
+    """Return why the template can't be used for a round of this many markets, or None if it can.
 
     It is filled in with everything that a round may hold, with a market and no more, and without any; where
     there is no `money`, without an account.

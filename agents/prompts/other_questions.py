@@ -21,7 +21,7 @@ CALLED_OFF = "it was called off"
 
 
 def kinds_of(listings: Sequence[Listing]) -> tuple[str, ...]:
-    """Return the kinds of question among these, sorted; none where all are of yes or no."""
+    """Return the kinds of question among these, sorted, if any isn't of yes or no."""
     kinds = {form_of(listing.market.form).kind for listing in listings}
     if kinds <= {YES_NO}:
         return ()
@@ -102,7 +102,7 @@ def said_answer(forecast: Forecast, form_text: str) -> str:
 
 
 def past_outcome(past: PastForecast) -> str:
-    """Return what such a question came to, behind a bar."""
+    """Return the outcome of such a question, behind a bar."""
     if not past.answer:
         return f"| {CALLED_OFF}"
     return quoted_lines(one_line(past.answer, LONGEST_OPTION))

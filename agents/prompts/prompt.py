@@ -281,7 +281,7 @@ def _market_facts(
 
 
 def _has_price(listing: Listing, rules: Rules) -> bool:
-    """Tell whether a market's price is shown, even if unknown: not where there can be none."""
+    """Tell whether a market's price is shown, even if unknown: not if it can't have one."""
     return not listing.market.form and (rules.money or listing.mid is not None)
 
 
@@ -381,7 +381,7 @@ def market_list(ids: Sequence[str]) -> str:
 
 
 def part_line(part: PromptPart | None, on_offer: int) -> str:
-    """Return the note that a question is one of several parts; empty where it isn't."""
+    """Return the note that a question is one of several parts, or "" if it isn't."""
     if part is None or part.parts == 1:
         return ""
     return (
@@ -391,7 +391,7 @@ def part_line(part: PromptPart | None, on_offer: int) -> str:
 
 
 def cut_line(longest: int | None) -> str:
-    """Return the note that texts were cut; empty where none was."""
+    """Return the note that texts were cut, or "" if none was."""
     if longest is None:
         return ""
     return f"Long texts are cut to their first {longest:,} characters so that all fit: [cut: …] says where."

@@ -228,7 +228,7 @@ class Counting(NodeTransformer):
             case nodes.Concat():
                 return _filtered(node.nodes[0], "_joined", *node.nodes[1:])
             case nodes.Compare():
-                operands = [part for each in node.ops for part in (nodes.Const(each.op), each.expr)]
+                operands = [part for operand in node.ops for part in (nodes.Const(operand.op), operand.expr)]
                 return _filtered(node.expr, "_compared", *operands)
             case nodes.List() | nodes.Dict():
                 return _filtered(node, "_made")

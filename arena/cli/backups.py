@@ -158,7 +158,7 @@ def pruned_page(plan: PruneResult, is_done: bool) -> Page:
 
 
 def age(text: str) -> timedelta:
-    """Return a duration as it is typed; raise `ArenaError` if the text is none.
+    """Return a typed duration; raise `ArenaError` if the text isn't one.
 
     >>> age("90d").days
     90

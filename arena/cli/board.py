@@ -21,6 +21,7 @@ from arena.cli.board_columns import (
     with_money,
 )
 from arena.cli.board_kinds import all_kinds_page
+from arena.cli.options import Options
 from arena.cli.output import Data, plain, thinking_words
 from arena.cli.page import Notes, Page
 from arena.cli.table import Table, TableChoice, TableColumn
@@ -36,6 +37,21 @@ from markets.distributions import question_kind
 
 TURNS_AMISS = {"failed": "Failed turns", "late": "Late turns", "retried": "Turns retried after a failure"}
 BoardPage = Callable[[Data, TableChoice], Page]
+
+
+def show_board(
+    chosen: Options, cohort: int | None, by: str | None, provisional: bool, metaculus: bool
+) -> None:
+    """Print the board in the chosen view, or the next command if no agent has played."""
+    with chosen.reading() as connection:
+        data, page = read_view(connection, cohort, by, provisional, metaculus)
+    if chosen.json or data.get("leaderboard", True):
+        chosen.answer(data, page, data, chosen.table)
+        return
+
+    from arena.cli.check_next import next_step
+
+    chosen.answer(data, list, [f"No agent has played yet. Next: {next_step(chosen.known())}"])
 
 
 def read_view(

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from arena.cli.options import DEFAULT, Options
+from arena.cli.options import Options
 from arena.cli.output import (
     attributes,
     counts_text,
@@ -114,7 +114,7 @@ def write_past(chosen: Options, folder: Path, venue: str, request: PastRequest) 
         message = f"{request.since:%Y-%m-%d} to {request.until:%Y-%m-%d} is an empty period"
         raise ArenaError("no_time", message, "--since is a day before --until, and both are past")
 
-    config = chosen.load_if_trusted() if chosen.config is not None or DEFAULT.exists() else None
+    config = chosen.load_if_trusted() if chosen.has_config else None
     rejected: list[QuarantinedRecord] = []
     opened = open_past(config, venue, rejected.append)
     hint = "the same command continues it"
@@ -132,13 +132,13 @@ def write_past(chosen: Options, folder: Path, venue: str, request: PastRequest) 
         raise typer.Exit(2)
 
 
-def names_at_venue(names: Sequence[str] | None) -> tuple[str, ...]:
+def names_at_venue(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names without duplicates; raise `ArenaError` for one that can't be part of an address."""
-    for name in names or ():
+    for name in names:
         if not is_name(name):
             hint = "a name has only letters, digits, . _ and -; it is the last part of the market's address"
             raise ArenaError("bad_name", f"{name[:80]!r} is no market, event or tag name", hint)
-    return tuple(dict.fromkeys(names or ()))
+    return tuple(dict.fromkeys(names))
 
 
 def past_page(folder: Path, summary: PastSummary, rejected: Rejected) -> Page:

@@ -55,7 +55,7 @@ def play(config: Config, address: str, rounds: int | None, leave_failed: bool = 
     started = timer()
     say = partial(print, file=sys.stderr, flush=True)
 
-    async def season() -> None:
+    async def play_rounds() -> None:
         async with open_world(config, record) as opened:
             world = replace(opened, leaves_failed=leave_failed)
             with progress("Playing the season", None) as moved:
@@ -64,7 +64,7 @@ def play(config: Config, address: str, rounds: int | None, leave_failed: bool = 
 
     hint = f"arena demo --resume --database {address} continues it"
     with closing(Record.open(address)) as record, interruptible("stopped; what was played is kept", hint):
-        run_async(season())
+        run_async(play_rounds())
         figures = outcome(record)
     seconds = round(timer() - started, 2)
     return {"database": address, "seed": config.seed, "seconds": seconds} | figures

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from arena.cli.options import Options
 from arena.cli.output import plain
 from arena.errors import ArenaError
 from arena.record.schema.database import Connection
@@ -19,6 +20,13 @@ from arena.scores.verdict import (
     duel_verdict,
     gap_sentence,
 )
+
+
+def show_duel(chosen: Options, names: Sequence[str], cohort: int | None) -> None:
+    """Print the comparison of two agents."""
+    with chosen.reading() as connection:
+        data, sentences = read_duel(connection, names, cohort)
+    chosen.answer(data, list, sentences)
 
 
 def read_duel(

@@ -6,13 +6,20 @@ from arena.cli.output import Data, plain
 from arena.cli.page import Page
 from arena.cli.score_page import FORECASTER
 from arena.cli.table import Table, TableChoice, TableColumn
-from arena.exports.forecastbench_forms import board_rows, ends_text, p_text
+from arena.exports.forecastbench_forms import board_lines, board_rows, csv_text, ends_text, html_text, p_text
 from arena.scores.files.forecastbench_board import BenchBoard
 
 
 def board_data(board: BenchBoard) -> dict[str, Any]:
     """Return a board for JSON."""
     return {"mode": board.mode, "rows": board_rows(board), "groups": board.groups, "notes": board.notes}
+
+
+def print_board(board: BenchBoard, as_csv: bool, with_groups: bool) -> None:
+    """Print a board as CSV or as an HTML page, in the columns of the source."""
+    lines = board_lines(board, with_groups=with_groups)
+    text = csv_text(lines) if as_csv else html_text(lines, f"{board.mode.capitalize()} board")
+    print(text, end="")
 
 
 def interval(places: int, name: str = "", heading: str = "95% interval", gives_way: int = 0) -> TableColumn:

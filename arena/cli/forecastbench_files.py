@@ -6,9 +6,9 @@ from typing import Any
 
 import typer
 
-from arena.cli.options import DEFAULT, Options, clock_of
-from arena.cli.output import Data, plain, progress
-from arena.cli.page import Page
+from arena.cli.options import Options, clock_of
+from arena.cli.output import Data, plain, prints_aside, progress
+from arena.cli.page import Page, print_page
 from arena.cli.score import text_of, texts_of
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.errors import ArenaError, FileFault, count_text
@@ -18,7 +18,7 @@ from arena.forms.bench.model import ForecastFile, QuestionSet
 from arena.record.queries.benchmark import newest_files
 from arena.record.schema.database import NoRecord
 from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, ResolvedRound, resolve_rounds
-from arena.rounds.forecasting import read_recorded_answers
+from arena.rounds.forecasting import answers_csv, newest_answers, read_recorded_answers
 from arena.scores.files.forecastbench_rows import Forecasters
 from arena.scores.files.forecastbench_texts import (
     CheckedSubmission,
@@ -41,11 +41,11 @@ FAULTS = (
 # ── sets ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def texts_or_stored(chosen: Options, files: Sequence[Path] | None, kind: str) -> list[NamedText]:
+def texts_or_stored(chosen: Options, files: Sequence[Path], kind: str) -> list[NamedText]:
     """Return the names and texts of files, by default the record's newest files of a kind."""
     if files:
         return texts_of(files)
-    if chosen.config is None and chosen.database is None and not DEFAULT.exists():
+    if chosen.database is None and not chosen.has_config:
         return []
     try:
         with chosen.reading() as connection:
@@ -66,18 +66,18 @@ def recorded_files(chosen: Options, combinations: bool) -> list[ForecastFile]:
     return [without_combinations(filed) for filed in files]
 
 
-def question_sets(
-    chosen: Options, files: Sequence[Path] | None, combinations: bool = False
-) -> list[QuestionSet]:
+def question_sets(chosen: Options, files: Sequence[Path], combinations: bool = False) -> list[QuestionSet]:
     """Return the question sets of files, by default the record's; raise `ArenaError` for a fault in one."""
     return read_sets(texts_or_stored(chosen, files, "questions"), combinations)
 
 
 def fetch_resolutions(chosen: Options, source: str | None, clock: Path | None) -> dict[str, Any]:
-    """Store the resolutions of all stored rounds, and return what is new in them."""
+    """Store the resolutions of all stored rounds; print what is new in them, and return it for JSON."""
     at = clock_of(clock)().now()
     with chosen.writing() as record, progress("Fetching resolutions"):
         resolved, waiting = resolve_rounds(record, FileSource(source or PUBLISHED), at)
+    with prints_aside():
+        print_page(resolutions_page(resolved, waiting))
     return {"rounds": resolved, "waiting": waiting}
 
 
@@ -109,8 +109,17 @@ def submission_page(written: WrittenSubmission) -> Page:
     yield f"{written.file}: {count} for {written.question_set}, due {written.due}"
 
 
+def recorded_answers(
+    chosen: Options, question_set: QuestionSet, agent: str, cohort: int | None, combinations: bool
+) -> NamedText:
+    """Return an agent's newest answers to a question set as a CSV, and the file that they are filed as."""
+    with chosen.reading() as connection:
+        answers = newest_answers(connection, question_set, agent, cohort)
+    return answers.filed.file, answers_csv(answers, combinations)
+
+
 def check_submissions(
-    chosen: Options, files: Sequence[Path] | None, questions: Sequence[Path] | None, combinations: bool
+    chosen: Options, files: Sequence[Path], questions: Sequence[Path], combinations: bool
 ) -> None:
     """Print the faults of submissions; raise `typer.Exit` with status 1 if there are any."""
     if not files:
@@ -159,21 +168,26 @@ def check_page(checked: Sequence[CheckedSubmission], faults: Sequence[Data], cho
 # ── what is scored ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def gathered(
+def gather(
     chosen: Options,
-    files: Sequence[Path] | None,
-    questions: Sequence[Path] | None,
-    resolutions: Sequence[Path] | None,
+    files: Sequence[Path],
+    questions: Sequence[Path],
+    resolutions: Sequence[Path],
     combinations: bool,
     mode: str,
     median: str | None,
-    recorded: Sequence[ForecastFile],
+    agents: bool,
 ) -> Forecasters:
     """Return the forecasts of files and of the record's agents, with the outcomes of their questions.
 
-    Sets that are not named are taken from the record.
+    With files, the agents are left out unless `agents` is set. Sets that are not named are taken from the
+    record.
     """
-    texts = texts_of(files or ())
+    recorded: list[ForecastFile] = []
+    if agents or not files:
+        recorded = recorded_files(chosen, combinations)
+
+    texts = texts_of(files)
     is_alone = len(texts) == 1 and not any((questions, resolutions, median))
     joined = read_joined_table(texts, is_alone)
     if joined is not None:

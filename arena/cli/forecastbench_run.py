@@ -18,7 +18,15 @@ from arena.forms.bench.answers import coverage
 from arena.forms.bench.made_set import SetPlan, plan_in
 from arena.record.model.benchmark import BenchmarkFile
 from arena.record.record import Record
-from arena.rounds.answering import AnsweredRound, LeftToAsk, PlannedAnswers, ask_agents, total_left
+from arena.rounds.answering import (
+    AnsweredRound,
+    LeftToAsk,
+    PlannedAnswers,
+    ask_agents,
+    estimate_answers,
+    read_answers,
+    total_left,
+)
 from arena.rounds.benchmark_rounds import FileSource, read_questions
 from arena.rounds.forecasting import AskingMethod, read_asked
 from arena.rounds.made_sets import make_questions
@@ -148,11 +156,24 @@ def confirm(chosen: Options, left: Sequence[LeftToAsk], rows: int, yes: bool) ->
         raise ArenaError("stopped", "nothing was asked", "add --dry to see the cost only")
 
 
-def ask(planned: PlannedAnswers, record: Record, time: Clock, left: Sequence[LeftToAsk]) -> tuple[str, ...]:
-    """Ask the agents what is left, with a progress bar, and return the troubles."""
-    calls = total_left(left).low.calls or None
-    with progress("Asking", calls) as moved:
-        return run_async(ask_agents(planned, record, time, lambda done: moved(done, calls)))
+def answer_round(
+    chosen: Options, planned: PlannedAnswers, record: Record, time: Clock, dry: bool, yes: bool
+) -> AnsweredRound:
+    """Ask the agents what is left once the user accepts the cost, and return all answers.
+
+    With `dry` nobody is asked.
+    """
+    with progress("Working out what it costs"):
+        left = run_async(estimate_answers(planned, record))
+
+    trouble: tuple[str, ...] = ()
+    if not dry:
+        confirm(chosen, left, planned.rows, yes)
+        calls = total_left(left).low.calls or None
+        with progress("Asking", calls) as moved:
+            trouble = run_async(ask_agents(planned, record, time, lambda done: moved(done, calls)))
+
+    return AnsweredRound(planned, left, read_answers(record, planned), trouble)
 
 
 # ── what came of it ──────────────────────────────────────────────────────────────────────────────────────

@@ -96,7 +96,7 @@ class Options:
 
     def known(self, extensions: bool = False) -> "Config | None":
         """Return the config, or None if only a record is named; with `extensions` use `load_if_trusted`."""
-        if self.config is None and self.database is not None and not DEFAULT.exists():
+        if self.database is not None and not self.has_config:
             return None
         if extensions:
             return self.load_if_trusted()
@@ -117,11 +117,16 @@ class Options:
             text += f" --database {shown}"
         return text
 
+    @property
+    def has_config(self) -> bool:
+        """Tell whether a config is named, or stands in the working folder."""
+        return self.config is not None or DEFAULT.exists()
+
     def record(self) -> str:
         """Return the address of the record: that of `--database`, else the config's."""
         if self.database is not None:
             return self.database
-        if self.config is None and not DEFAULT.exists():
+        if not self.has_config:
             hint = "name a record with --database PATH, or make a working folder: arena init DIR"
             raise ArenaError("no_config", f"there is no {DEFAULT} here to name the record", hint)
         return self.load().database

@@ -113,50 +113,49 @@ def play_past_markets(base: Config, address: str, leave_failed: bool = False) ->
         return play(season, bundle, request)
 
 
-def probe(probed: ProbedReplay, bundle: Bundle, count: int) -> LeakProbe:
-    """Play with other futures, and return what changed before them."""
+def answer_probe(chosen: Options, probed: ProbedReplay, bundle: Bundle, count: int) -> None:
+    """Play with other futures, and print what changed before them.
+
+    Raise `typer.Exit` with status 1 if anything did, or if anybody opened the recording's files.
+    """
     with (
         TemporaryDirectory(prefix="arena-leaks-") as scratch,
         prints_aside(),
         interruptible("stopped; nothing was kept", "the same command starts again"),
         progress("Playing with other futures") as moved,
     ):
-        return run_async(probe_leaks(probed, bundle, count, Path(scratch), open_recording, moved))
+        probe = run_async(probe_leaks(probed, bundle, count, Path(scratch), open_recording, moved))
 
-
-def answer_probe(chosen: Options, probed: ProbedReplay, bundle: Bundle, count: int) -> None:
-    """Print what leaks from the future of a recording; raise `typer.Exit` with status 1 if anything does."""
-    found = probe(probed, bundle, count)
-    chosen.answer(leaks_data(probed, found, bundle), leaks_page, found)
-    if not found.clean:
+    chosen.answer(leaks_data(probed, probe, bundle), leaks_page, probe)
+    if not probe.clean:
         raise typer.Exit(1)
 
 
-def leaks_data(probed: ProbedReplay, found: LeakProbe, bundle: Bundle) -> dict[str, Any]:
+def leaks_data(probed: ProbedReplay, probe: LeakProbe, bundle: Bundle) -> dict[str, Any]:
     """Return the facts compared up to each instant, and what changed, for JSON."""
     probes = [
-        {"at": at, "compared": compared, "changed": found.counts[at]}
-        for at, compared in found.compared.items()
+        {"at": at, "compared": compared, "changed": probe.counts[at]}
+        for at, compared in probe.compared.items()
     ]
-    data = attributes(found, "left_out", "differences", "opened")
-    return data | {"ok": found.clean, "bundle": bundle.content, "agents": probed.agents, "probes": probes}
+    data = attributes(probe, "left_out", "differences", "opened")
+    return data | {"ok": probe.clean, "bundle": bundle.content, "agents": probed.agents, "probes": probes}
 
 
-def leaks_page(found: LeakProbe) -> Page:
+def leaks_page(probe: LeakProbe) -> Page:
     """Yield the number of facts compared up to each instant, and what changed."""
-    for at, compared in found.compared.items():
-        counts = [count_text(count, kind) for kind, count in found.counts[at].items() if count]
+    for at, compared in probe.compared.items():
+        counts = [count_text(count, kind) for kind, count in probe.counts[at].items() if count]
         same = f"{sum(compared.values()):,} facts until {minute(at)}"
         yield f"{same}, played again with another future: {', '.join(counts) or 'nothing'} changed."
 
-    first = {difference.kind: difference for difference in reversed(found.differences)}
+    first = {difference.kind: difference for difference in reversed(probe.differences)}
     for kind, difference in first.items():
         known = shortened(str(difference.known), LONGEST_FACT)
         changed = shortened(str(difference.changed), LONGEST_FACT)
         yield f"First {kind} that changed before {minute(difference.at)}: {known} became {changed}"
 
-    for file in found.opened:
+    for file in probe.opened:
         yield f"Opened during play: {file}"
-    if found.left_out:
-        yield f"Not played, because models do not repeat their answers: {', '.join(found.left_out)}."
-    yield "No leaks found." if found.clean else "Something here depends on the future."
+    if probe.left_out:
+        yield f"Not played, because models do not repeat their answers: {', '.join(probe.left_out)}."
+    yield "No leaks found." if probe.clean else "Something here depends on the future."

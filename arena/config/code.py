@@ -99,7 +99,7 @@ def extension_folders(
 
 
 def command_text(words: Any) -> str:
-    """Return a command line as one text; empty if the value is none."""
+    """Return a command line as one text, or "" if the value isn't one."""
     is_command = isinstance(words, list | tuple) and all(isinstance(word, str) for word in words)
     if not (is_command and words):
         return ""

@@ -196,15 +196,11 @@ class Season:
         return all_kinds_of(self.connection, cohort)
 
     def calibration(self, cohort: int | None = None) -> tuple[ForecasterCalibration, ...]:
-        """Return the calibration of each agent's stated forecasts, and last that of the price, named
-        `market`.
-        """
+        """Return the calibration of each agent's stated forecasts, then that of the price as `market`."""
         return season_calibrations(self.connection, cohort)
 
     def frame(self, table: str, cohort: int | None = None) -> "pa.Table":
-        """Return a table of an export as an Arrow table, with a float column such as `cash_float` beside
-        `cash`.
-        """
+        """Return a table of an export in Arrow; `cash` has a float column `cash_float` beside it."""
         return record_frame(self.connection, table, cohort)
 
     def replay(

@@ -235,7 +235,7 @@ Progress = Callable[[int, int], None]
 
 
 def restore(place: Path, database: str, progress: Progress = lambda _done, _of: None) -> ExportManifest:
-    """Make a record from an export, where there is none or an empty one, and return the export's manifest."""
+    """Make a record from an export at an address without facts, and return the export's manifest."""
     file = record_file(database)
     if file is None:
         with tempfile.TemporaryDirectory(prefix="arena-import-") as folder:

@@ -247,7 +247,7 @@ class OpenAdapters:
         return address
 
     def missing_key(self, entrant: Entrant) -> str:
-        """Return the variable of an entrant's missing key, after reading `.env` again."""
+        """Return the variable of the key that an entrant lacks even after reading `.env` again, or ""."""
         if not entrant.settings.get("model"):
             return ""
 

@@ -452,7 +452,7 @@ def season_time(plan: Plan, record: Record, now: datetime, within: timedelta) ->
 
 
 def unplayed_times(stored: StoredCohort, record: Record) -> list[datetime]:
-    """Return the times of a cohort's rounds that are not over; none at a live venue, where they are past."""
+    """Return the times of a cohort's unfinished rounds; at a live venue they are past, so there are none."""
     if stored.cohort.stamp == "live":
         return []
     rounds = record.read(read_rounds, stored.id)

@@ -364,26 +364,26 @@ def gains(rows: ForecastColumns, seed: int = 0) -> list[Gain]:
     return gains_of(season_forecasts(rows), seed)
 
 
-def compare_two(rows: ForecastColumns, one: str, other: str) -> Duel:
+def compare_two(rows: ForecastColumns, agent: str, rival: str) -> Duel:
     """Compare two agents on their common rows; through the market if they have none."""
     season = season_forecasts(rows)
-    for name in (one, other):
+    for name in (agent, rival):
         if name not in season.agents:
             hint = f"arena show agent {name} shows how its turns went"
             raise ArenaError("no_answer", f"{name} has no forecasts to compare yet", hint)
 
-    duel = direct_duel(season, one, other)
+    duel = direct_duel(season, agent, rival)
     if not duel.rows:
-        duel = indirect_duel(season, one, other)
+        duel = indirect_duel(season, agent, rival)
     return duel
 
 
-def compute_duel(connection: Connection, one: str, other: str, cohort: int | None = None) -> Duel:
+def compute_duel(connection: Connection, agent: str, rival: str, cohort: int | None = None) -> Duel:
     """Compare two agents of a record, or of one of its cohorts."""
     cohorts = select_cohorts(read_cohorts(connection), cohort)
-    for name in (one, other):
+    for name in (agent, rival):
         cohorts_of_agent(cohorts, name)  # raises if it has never played
-    return compare_two(read_forecast_columns(connection, cohort), one, other)
+    return compare_two(read_forecast_columns(connection, cohort), agent, rival)
 
 
 def season_forecasts(rows: ForecastColumns) -> SeasonForecasts:

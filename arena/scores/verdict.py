@@ -176,9 +176,9 @@ class Verdict:
         """Return the verdict on an agent; None if there is none."""
         return next((verdict for verdict in self.agents if verdict.agent == agent), None)
 
-    def pair(self, one: str, other: str) -> PairVerdict | None:
+    def pair(self, agent: str, rival: str) -> PairVerdict | None:
         """Return the verdict on two entries; None if they have nothing in common."""
-        return next((pair for pair in self.pairs if {pair.better, pair.worse} == {one, other}), None)
+        return next((pair for pair in self.pairs if {pair.better, pair.worse} == {agent, rival}), None)
 
     @property
     def told(self) -> tuple[PairVerdict, ...]:
@@ -568,16 +568,16 @@ def gap_sentence(duel: Duel) -> str:
     return f"{sentence} (95% CI at this look: {duel.low:+.4f} to {duel.high:+.4f})."
 
 
-def duel_verdict(one: str, other: str, verdict: Verdict) -> str:
+def duel_verdict(agent: str, rival: str, verdict: Verdict) -> str:
     """Return the sentence on which of two is better, or on why that is undecided."""
-    pair = verdict.pair(one, other)
+    pair = verdict.pair(agent, rival)
     if pair is not None:
         return pair.sentence
-    for name in (one, other):
+    for name in (agent, rival):
         agent_verdict = verdict.of(name)
         if agent_verdict is not None and agent_verdict.rank_low is None:
             return f"{name}: {_lower_first(agent_verdict.sentence)}"
-    return f"{one} and {other} are not told apart yet ({pace_text(None)})."
+    return f"{agent} and {rival} are not told apart yet ({pace_text(None)})."
 
 
 def rank_text(low: int | None, high: int | None) -> str:

@@ -525,13 +525,13 @@ METER = '<li class="%s"><label>%s <meter value="%s"></meter> <span>%s</span></la
 
 def _meters(history: market.History, overview: SeasonOverview) -> Markup:
     """Return the last forecast of each agent, from the highest to the lowest."""
-    said = NOTHING
+    meters = NOTHING
     for forecast in market.last_stated(history):
         share = forecast.probability / ONE
         look = "" if overview.has_opinion(forecast.agent) else "rest"
         text = rounded_percent(forecast.probability)
-        said += filled(METER, look, forecast.agent, round(share, 2), text)
-    return filled('<ul class="meters">%s</ul>', said)
+        meters += filled(METER, look, forecast.agent, round(share, 2), text)
+    return filled('<ul class="meters">%s</ul>', meters)
 
 
 def _position(position: market.MarketPosition, address: Address) -> Markup:

@@ -60,9 +60,9 @@ def _calibration_box(calibration: Sequence[FileCalibration]) -> Markup:
     """Return the calibration of all forecasters, one at a time, and of the price."""
     free = iter(CHOSEN)
     curves = []
-    for one in calibration:
-        look = REST if one.is_price else next(free, REST)
-        curves.append((one.forecaster, one.diagram, look))
+    for row in calibration:
+        look = REST if row.is_price else next(free, REST)
+        curves.append((row.forecaster, row.diagram, look))
     chart = calibration_chart(curves, "What was said against what happened")
     below = f"{SHADED} {OPTIONS}" if calibration[0].with_options else SHADED
     return box(CALIBRATION, chart, below)

@@ -75,7 +75,7 @@ def publish() -> int:
 
 
 def _with_record(write: Callable[[Connection, Path, Namespace], dict[str, Any]]) -> int:
-    """Do it in one snapshot of the record."""
+    """Run `write` with the arguments of the command, in one snapshot of the record."""
     arguments = ArgumentParser(prog="dashboard.site")
     arguments.add_argument("record")
     arguments.add_argument("place", type=Path)
@@ -95,9 +95,9 @@ def _with_record(write: Callable[[Connection, Path, Namespace], dict[str, Any]])
     return 0
 
 
-def _tell_unwritten(error: OSError, place: Path) -> int:
+def _tell_unwritten(error: OSError, folder: Path) -> int:
     """Tell why a file can't be written, and return the exit status."""
     hint = "check permissions and free space; what was published before is as it was"
-    message = f"{error.filename or place}: {error.strerror}"  # of a full disk no file is named
+    message = f"{error.filename or folder}: {error.strerror}"  # a full disk names no file
     tell(error=ArenaError("cannot_write", message, hint).as_dict(), status=1)
     return 1

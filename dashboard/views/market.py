@@ -546,7 +546,7 @@ def read_market_history(
     for forecast in by_round:
         newest_of[forecast.agent] = forecast
 
-    last_rounds = {one.round_id for one in newest_of.values()}
+    last_rounds = {stated.round_id for stated in newest_of.values()}
     reasons = read_market_reasons(connection, market, last_rounds)
     last = []
     for agent, forecast in newest_of.items():

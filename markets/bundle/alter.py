@@ -86,7 +86,7 @@ class Alteration:
         return row
 
     def end(self, row: Row) -> Row | None:
-        """Return a row of `resolutions.csv`, changed if it became known later; None where it is removed."""
+        """Return a row of `resolutions.csv`, changed if it became known later, or None if it is removed."""
         if known_from(row, "known_at") <= self.after:
             return row
         if self._ends_never(row):

@@ -144,7 +144,7 @@ class _Front(io.RawIOBase):
 
 
 def hash_file(folder: Path) -> str:
-    """Return the hash of a bundle's files without parsing them; empty where they can't be used."""
+    """Return the hash of a bundle's files without parsing them, or "" if they can't be used."""
     mistakes = Mistakes()
     seen = dict[str, Hash]()
     try:

@@ -48,7 +48,7 @@ class QuestionFault:
 
     @property
     def text(self) -> str:
-        """Return where it is, what is wrong, and how to correct it."""
+        """Return the place of the fault, what is wrong, and how to correct it."""
         return f"{self.place}: {self.message} → {self.hint}"
 
     def set_aside(self) -> QuarantinedRecord:
@@ -70,7 +70,7 @@ class AskedOdds:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question: its page, the odds over time, oldest first, and the versions of what it came to."""
+    """A question: its page, the odds over time, oldest first, and the versions of its resolution."""
 
     market: Market
     odds: tuple[AskedOdds, ...] = ()
@@ -92,7 +92,7 @@ class AskedQuestion:
         return Listing(replace(self.market, form=text), None)
 
     def is_open(self, at: datetime) -> bool:
-        """Tell whether it could be answered at an instant: open, and nobody knew what it came to."""
+        """Tell whether it could be answered at an instant: it was open, and its outcome was not known."""
         is_known = any(end.known_at <= at for end in self.ends)
         return self.market.opens_at <= at < self.market.closes_at and not is_known
 
@@ -100,7 +100,7 @@ class AskedQuestion:
 def resolution_of(
     market: Market, version: int, known_at: datetime, outcome: str, source: str = ""
 ) -> Resolution:
-    """Return what a question came to; raise `ValueError` where it can't come to that."""
+    """Return the resolution of a question with an outcome; raise `ValueError` for an invalid outcome."""
     if outcome.strip().casefold() in CALLED_OFF:
         return Resolution(market.id, version, known_at, None, source)
 

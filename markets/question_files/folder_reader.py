@@ -167,7 +167,7 @@ def form_in(row: QuestionRow) -> QuestionForm | None:
 
 
 def kind_named(row: QuestionRow, name: str) -> QuestionKind | None:
-    """Return a kind of question by its name; None, with the fault noted, where there is none."""
+    """Return the kind of question of a name; note the fault and return None if there is no such kind."""
     try:
         return question_kind(name)
     except UnknownExtension as error:
@@ -177,7 +177,7 @@ def kind_named(row: QuestionRow, name: str) -> QuestionKind | None:
 
 
 def odds_in(row: QuestionRow, form: QuestionForm) -> tuple[int, ...]:
-    """Return a market's chances of a question in millionths; none where it has no odds, or wrong ones."""
+    """Return the market's odds of a question in millionths, or an empty tuple without valid odds."""
     shares = row.shares("odds")
     if not shares:
         return ()
@@ -206,7 +206,7 @@ def _add_end(
     ends: dict[MarketId, list[Resolution]],
     set_aside: set[str],
 ) -> None:
-    """Add what a question came to; a later row of the same question is a correction."""
+    """Add the outcome of a question; a later row for the same question is a correction."""
     count = len(row.faults)
     own_id = row.needed("id", "name the question that ended")
     known_at = row.instant("known_at", "say from when it was known", day_ends=True)

@@ -38,14 +38,14 @@ class QuestionRow:
         self.faults.append(QuestionFault(self.file, self.line, field, message, hint, record, kind))
 
     def text(self, field: str) -> str:
-        """Return a field as text without blanks around it, empty where there is none."""
+        """Return a field as stripped text, or an empty text if it is missing."""
         value = self.fields.get(field)
         if value is None:
             return ""
         return self._written(field, value)
 
     def _written(self, field: str, value: object) -> str:
-        """Return a value as text; empty, with the fault noted, where it is none or can't be stored."""
+        """Return a value as text; note the fault and return "" if it is no text or can't be stored."""
         if isinstance(value, bool):
             return str(value).lower()
         if not isinstance(value, str | int | float):
@@ -59,7 +59,7 @@ class QuestionRow:
         return text
 
     def needed(self, field: str, hint: str) -> str:
-        """Return the text of a field that may not be empty; note a fault where it is."""
+        """Return the text of a field that must not be empty; note a fault if it is."""
         text = self.text(field)
         if not text and field not in self.faulty:
             self.wrong(field, "it is empty", hint)
@@ -91,7 +91,7 @@ class QuestionRow:
         return known
 
     def shares(self, field: str) -> tuple[Fraction, ...]:
-        """Return probabilities; note a fault where one is none."""
+        """Return the probabilities in a field; note a fault for each part that isn't one."""
         shares = []
         for part in self.parts(field):
             try:
@@ -106,7 +106,7 @@ class QuestionRow:
         return tuple(shares)
 
     def instant(self, field: str, hint: str, day_ends: bool = False) -> datetime | None:
-        """Return a time, in UTC unless it names a zone; None, with the fault noted, where there is none.
+        """Return a time, in UTC unless it names a zone; note the fault and return None if it is no time.
 
         A date alone is the beginning of the day, or its end where `day_ends`: when something was known by.
         """
@@ -141,7 +141,7 @@ class QuestionRow:
 def read_rows(
     path: Path, known: Collection[str], needed: Collection[str], faults: list[QuestionFault]
 ) -> Iterator[QuestionRow]:
-    """Yield the rows of a `.csv` or `.jsonl` file; note what can't be read, and columns that nobody knows."""
+    """Yield the rows of a `.csv` or `.jsonl` file; note unreadable rows and unknown columns."""
     text = read_text(path, faults)
     if text is None:
         return
@@ -152,7 +152,7 @@ def read_rows(
 
 
 def read_text(path: Path, faults: list[QuestionFault]) -> str | None:
-    """Return the text of a file; None, with the fault noted, where there is none."""
+    """Return the text of a file; note the fault and return None if it can't be read."""
     try:
         if path.stat().st_size > MOST_BYTES:
             message = f"it has more than {MOST_BYTES:,} bytes"
@@ -203,7 +203,7 @@ def _read_csv(
 def _header_faults(
     name: str, names: Sequence[str], known: Collection[str], needed: Collection[str]
 ) -> list[QuestionFault]:
-    """Return what is wrong with the line of names: columns that nobody knows, and those that are missing."""
+    """Return what is wrong with the line of names: unknown and missing columns."""
     hint = "add it to the first line"
     strange = [column for column in names if column not in known or names.count(column) > 1]
     missing = [column for column in needed if column not in names]
@@ -241,7 +241,7 @@ def _read_lines(
 
 
 def _unknown(name: str, line: int, column: str, known: Collection[str]) -> QuestionFault:
-    """Return the fault of a column that nobody knows, or that stands twice."""
+    """Return the fault of a column that is unknown, or that appears twice."""
     if column in known:
         return QuestionFault(name, line, column, "it stands twice", "keep one of them")
 

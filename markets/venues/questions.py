@@ -71,7 +71,7 @@ class QuestionVenue:
         return [question.listing(at) for question in asked if question.market.opens_at <= at]
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
-        """Return all versions known by then of what questions came to; set aside questions that are gone."""
+        """Return every version of the resolutions known at an instant; set aside questions that are gone."""
         ends = list[Resolution]()
         for question in self._asked(markets, vanished=True):
             ends += [end for end in question.ends if end.known_at <= at]

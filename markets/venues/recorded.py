@@ -62,7 +62,7 @@ class RecordedVenue:
         return Catalogue([listing for listing in listings if self._on_offer(listing, at)])
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
-        """Return markets in the order asked for, each with the newest price known by then."""
+        """Return markets in the order asked for, each with the newest price known at an instant."""
         listings = []
         for market in markets:
             record = self._markets.get(market)
@@ -76,7 +76,7 @@ class RecordedVenue:
         return listings
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
-        """Return all versions known by then of how markets ended."""
+        """Return every version of the markets' resolutions that was known at an instant."""
         ends: list[Resolution] = []
         for market in markets:
             if market in self._markets:

@@ -226,7 +226,7 @@ class SeriesVenue:
         return listings
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
-        """Return all versions known by then of how questions ended."""
+        """Return every version of the questions' resolutions that was known at an instant."""
         reading = await self._read(at)
         ends: list[Resolution] = []
         for question in _questions(markets):
@@ -247,7 +247,10 @@ class SeriesVenue:
             await client.close()
 
     async def _read(self, at: datetime) -> SeriesReading:
-        """Return the series as they stand; raise `VenueError` if none could be read."""
+        """Read the series of all files and servers.
+
+        Raise `VenueError` if none could be read, or if a replay's files have faults.
+        """
         reading = SeriesReading()
         pages = self.read_folder(reading)
         await self._read_servers(reading, at)
@@ -259,7 +262,7 @@ class SeriesVenue:
         if not reading.series and reading.trouble:
             raise next(iter(reading.trouble.values()))
         if reading.faults and (self.stamp == "replay" or not reading.series):
-            # The past is there whole, so no round of it is played short: the files can be mended first.
+            # Values of the past don't change: rather mend the files than play rounds without some questions.
             raise VenueError("bad_series", str(BadSeries(reading.faults)), HINT, stops=True)
 
         for name in pages.keys() & reading.series.keys():
@@ -355,7 +358,7 @@ class SeriesVenue:
     async def _answer(
         self, name: str, ask: Callable[[], Awaitable[Series]], at: datetime
     ) -> Series | VenueError:
-        """Return a series as its server has it, or why there is none. It is asked once in a while."""
+        """Return a series from its server, or the error; a recent answer is used again."""
         known = self._answers.get(name)
         if known is not None and abs(at - known[0]) < KEPT:
             return known[1]

@@ -38,7 +38,7 @@ class Simulator:
         return [life.listing(at) for life in self._lives(markets) if life.market.opens_at <= at]
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
-        """Return all versions known by then of how markets ended."""
+        """Return every version of the markets' resolutions that was known at an instant."""
         self._check_reachable(at)
         ends = []
         for life in self._lives(markets):

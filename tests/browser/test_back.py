@@ -18,7 +18,7 @@ def radio(page: Page, name: str) -> Locator:
     return page.get_by_role("radio", name=name, exact=True)
 
 
-def chosen(page: Page, where: str, *names: str) -> None:
+def check_chosen(page: Page, where: str, *names: str) -> None:
     """Check the end of the address, and which of the switches are chosen."""
     expect(page).to_have_url(re.compile(rf"{where}$"))
     for name in names:
@@ -30,19 +30,19 @@ def test_two_switches_and_back_and_forward_again(served: Served, watched: Watche
     page = watched.page
     open_at(page, f"{served.address}/cohort", "Cohorts")
     radio(page, "1M").click()
-    chosen(page, r"/cohort\?range=1m", "1M", "$")
+    check_chosen(page, r"/cohort\?range=1m", "1M", "$")
     radio(page, "%").click()
-    chosen(page, r"/cohort\?range=1m&unit=percent", "1M", "%")
+    check_chosen(page, r"/cohort\?range=1m&unit=percent", "1M", "%")
     back(page)
-    chosen(page, r"/cohort\?range=1m", "1M", "$")
+    check_chosen(page, r"/cohort\?range=1m", "1M", "$")
     back(page)
-    chosen(page, "/cohort", "All", "$")
+    check_chosen(page, "/cohort", "All", "$")
     page.go_forward()
-    chosen(page, r"/cohort\?range=1m", "1M", "$")
+    check_chosen(page, r"/cohort\?range=1m", "1M", "$")
     radio(page, "Anchored").click()
-    chosen(page, r"/cohort\?range=1m&reading=anchored", "1M", "$", "Anchored")
+    check_chosen(page, r"/cohort\?range=1m&reading=anchored", "1M", "$", "Anchored")
     back(page)
-    chosen(page, r"/cohort\?range=1m", "1M", "$", "Stated")
+    check_chosen(page, r"/cohort\?range=1m", "1M", "$", "Stated")
 
 
 def test_another_cohort_keeps_the_unit_and_back_shows_the_first(served: Served, watched: Watched) -> None:
@@ -52,10 +52,10 @@ def test_another_cohort_keeps_the_unit_and_back_shows_the_first(served: Served, 
     first = heading.text_content()
     assert first is not None
     page.locator(".strip .bars a").last.click()
-    chosen(page, r"/cohort\?unit=percent&cohort=1", "%")
+    check_chosen(page, r"/cohort\?unit=percent&cohort=1", "%")
     expect(heading).to_have_text(re.compile("^Cohort 1"))
     back(page)
-    chosen(page, r"/cohort\?unit=percent", "%")
+    check_chosen(page, r"/cohort\?unit=percent", "%")
     expect(heading).to_have_text(first)
 
 
@@ -76,7 +76,7 @@ def test_of_many_cohorts_one_is_chosen_from_a_list_that_escape_shuts(
     expect(listed).not_to_have_attribute("open", "")
     listed.locator("summary").click()
     listed.get_by_role("link", name="Cohort 30 ").click()
-    chosen(page, r"\?cohort=30")
+    check_chosen(page, r"\?cohort=30")
     expect(listed.locator("summary")).to_have_text(re.compile("^Cohort 30 "))
     expect(listed).not_to_have_attribute("open", "")
     back(page)
@@ -126,7 +126,7 @@ def test_from_a_part_of_an_agent_to_a_duel_and_all_the_way_back(served: Served, 
     expect(page).to_have_title("Agents · Paper Arena")
     settled(page)
     radio(page, "Money").click()
-    chosen(page, r"/agent\?part=money", "Money")
+    check_chosen(page, r"/agent\?part=money", "Money")
     page.locator(".bar .links").get_by_role("link", name="Duel").click()
     expect(page).to_have_title("Duel · Paper Arena")
     leads_back(page, [("Agents", r"/agent\?part=money"), ("Agents", "/agent"), ("Leaderboard", "/")])
@@ -136,7 +136,7 @@ def test_from_a_market_back_to_the_list_as_it_was_narrowed(served: Served, watch
     page = watched.page
     open_at(page, f"{served.address}/markets", "Markets")
     radio(page, "Resolved").click()
-    chosen(page, r"/markets\?show=resolved", "Resolved")
+    check_chosen(page, r"/markets\?show=resolved", "Resolved")
     names_of(page).first.get_by_role("link").click()
     expect(page).to_have_title("Market · Paper Arena")
     settled(page)

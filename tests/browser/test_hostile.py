@@ -87,7 +87,7 @@ def unfold(page: Page) -> None:
             settled(page)
 
 
-def harmless(page: Page) -> None:
+def check_harmless(page: Page) -> None:
     """Check that no text became an element of the page, and that the page is still ours."""
     body = page.get_by_test_id("stMain")
     all_made = body.locator(", ".join(MADE)).count()
@@ -117,7 +117,7 @@ def test_the_page_of_a_market_shows_them_as_they_are(
         unfold(page)
         assert flat(category, 300) in (page.locator("section.box").first.text_content() or "")
         expect(page.get_by_test_id("stCode").last).to_be_visible()
-        harmless(page)
+        check_harmless(page)
 
 
 def test_every_other_page_does_nothing_with_them(
@@ -128,12 +128,12 @@ def test_every_other_page_does_nothing_with_them(
     for view, shown in [*every, *(DETAILS if thorough else DETAILS[:3])]:
         open_at(page, f"{dashboard.address}/{path_of((view, shown))}", load("dashboard.views", view).TITLE)
         unfold(page)
-        harmless(page)
+        check_harmless(page)
         if (view, shown) in DETAILS[:2]:
-            what_went_wrong_is_read_word_for_word(page, (view, shown) == DETAILS[0])
+            check_remarks(page, (view, shown) == DETAILS[0])
 
 
-def what_went_wrong_is_read_word_for_word(page: Page, was_refused: bool) -> None:
+def check_remarks(page: Page, was_refused: bool) -> None:
     remarks = [text.replace(JOINER, "") for text in page.locator(".remark").all_text_contents()]
     assert f"Note: {flat(TOGETHER, 5_000)}" in remarks
     if was_refused:
@@ -147,11 +147,11 @@ def what_went_wrong_is_read_word_for_word(page: Page, was_refused: bool) -> None
 def test_what_a_venue_sent_in_vain_is_read_by_choosing_it(dashboard: Served, watched: Watched) -> None:
     page = watched.page
     open_at(page, f"{dashboard.address}/operations?aside=market", "Operations")
-    harmless(page)
+    check_harmless(page)
     page.locator(".table").last.get_by_role("rowheader").get_by_role("link").first.click()
     sent = page.get_by_test_id("stCode").last
     expect(sent).to_be_visible(timeout=PATIENCE)
     settled(page)
     known = {" ".join(text.replace(JOINER, "").split()) for text in HOSTILE_TEXTS}
     assert " ".join((sent.text_content() or "").replace(JOINER, "").split()) in known
-    harmless(page)
+    check_harmless(page)

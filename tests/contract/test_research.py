@@ -51,9 +51,9 @@ def test_it_is_a_source(module: ModuleType) -> None:
 def test_it_can_be_closed_without_having_been_asked_and_twice(module: ModuleType) -> None:
     source = module.research(module.Settings())
 
-    async def closed() -> None:
+    async def check_closes_twice() -> None:
         # A source that needs to be open, or can be closed only once, raises an error here.
         await source.close()
         await source.close()
 
-    asyncio.run(closed())
+    asyncio.run(check_closes_twice())

@@ -48,9 +48,9 @@ def test_no_page_breaks_whatever_its_address_says(
         suppress_health_check=[HealthCheck.function_scoped_fixture],
     )
     @given(address=asked(record))
-    def holds(address: Address) -> None:
+    def check_page(address: Address) -> None:
         view, shown = address
         with pytest.MonkeyPatch.context() as patch:
             opened(view, record, patch, **shown)
 
-    holds()
+    check_page()

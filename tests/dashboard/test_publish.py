@@ -66,7 +66,7 @@ def test_every_link_leads_to_a_file_and_every_page_is_reached(
 ) -> None:
     site = PublishedSite(tmp_path / "site")
     told = site.publish(shared(name, tmp_path_factory))
-    is_whole(site)
+    check_whole(site)
     assert told["files"] == len(site.files()) - 1, "beside the list of them"
     assert told["bytes"] == sum(map(len, site.files().values())) - len(site.files()["arena-site.json"])
 
@@ -78,7 +78,7 @@ def test_many_markets_stand_on_several_pages(
         monkeypatch.setattr(module, "PAGE_ROWS", 3)
     site = PublishedSite(tmp_path / "site")
     site.publish(first_round)
-    is_whole(site)
+    check_whole(site)
     lists = [site.pages()[f"markets{place}.html"] for place in ("", "-2")]
     named = [[address for _, address in page.leads if address.startswith("markets/")] for page in lists]
     every = {path for path in site.pages() if path.startswith("markets/")}
@@ -87,7 +87,7 @@ def test_many_markets_stand_on_several_pages(
     assert "markets-3.html" not in site.pages()
 
 
-def is_whole(site: PublishedSite) -> None:
+def check_whole(site: PublishedSite) -> None:
     looked, wrong = site.broken()
     assert wrong == []
     assert looked > len(site.pages()) * 7, "the bar, the look and the script of each"
@@ -388,7 +388,7 @@ def test_prompts_and_answers_are_shown_if_the_config_says_so(asked: Path, tmp_pa
     chosen = ("share", "site", str(told), "--database", str(asked), "--config", str(config))
     assert arena(tmp_path, *chosen).returncode == 0
     PublishedSite(plain).publish(asked)
-    is_whole(PublishedSite(told))
+    check_whole(PublishedSite(told))
     for said in ("Prompts and answers", ": answer", PROMPT):
         assert any(said in page.text for page in PublishedSite(told).pages().values()), said
         assert not any(said in page.text for page in PublishedSite(plain).pages().values()), said
@@ -430,4 +430,4 @@ def test_files_are_named_so_that_every_host_takes_them() -> None:
 
 
 def test_a_site_can_be_moved_anywhere(copied: PublishedSite) -> None:
-    is_whole(copied)
+    check_whole(copied)

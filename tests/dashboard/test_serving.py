@@ -34,16 +34,16 @@ def test_by_itself_it_serves_this_machine_alone_until_it_is_interrupted(season: 
             socket.create_connection(("127.0.0.2", dashboard.port), timeout=5)
         # It sends each answer at once; asyncio's loop leaves Streamlit's socket to collect small ones.
         assert "/uvloop/" in dashboard.libraries() or not sys.platform.startswith("linux")
-        has_ended(dashboard, signal.SIGINT)
+        check_ended(dashboard, signal.SIGINT)
 
 
 def test_told_to_end_it_ends_before_anyone_has_come(tmp_path: Path) -> None:
     (tmp_path / "none.db").touch()
     with serving(tmp_path / "none.db") as dashboard:
-        has_ended(dashboard, signal.SIGTERM)
+        check_ended(dashboard, signal.SIGTERM)
 
 
-def has_ended(dashboard: Served, by: signal.Signals) -> None:
+def check_ended(dashboard: Served, by: signal.Signals) -> None:
     said = dashboard.end(by).splitlines()
     assert dashboard.process.returncode == 0
     assert said[-1] == "Dashboard stopped."

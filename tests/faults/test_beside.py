@@ -149,6 +149,8 @@ def test_arena_round_plays_first_what_others_went_past(folder: Path) -> None:
     let_go(folder)
     for _ in range(2):
         next_round(folder, None)
+    played = rows(folder, "SELECT cohort_id, number FROM round WHERE done = 1 ORDER BY 1, 2")
+    assert played == [(1, 1), (1, 2), (2, 1)]
     with closing(Record.open(str(folder / "arena.db"))) as record:
         play(record, folder)
 

@@ -25,7 +25,7 @@ from tests.provider.server import FaultyProvider, faulty
 from tests.records.tampering import tamper
 from tests.rows import read_only
 from tests.season.test_desk import Guest, bets, desk
-from tests.season.test_killed import ends_as_if_unbroken
+from tests.season.test_killed import check_ends_as_if_unbroken
 from tests.season.test_tools import curious
 
 PROGRAM = """
@@ -241,7 +241,7 @@ agents:
 def test_a_season_with_hidden_rounds_is_killed_and_resumed(tmp_path: Path) -> None:
     """It ends in the same state, and its tournament in the same prizes."""
     (tmp_path / "config.yaml").write_text(KILLED, "utf-8")
-    ends_as_if_unbroken(tmp_path, ["--config", "config.yaml"], times=3, at_once=4)
+    check_ends_as_if_unbroken(tmp_path, ["--config", "config.yaml"], times=3, at_once=4)
     (tmp_path / "cup.yaml").write_text("cohort: 1\nform: 2022\npool: 1000\n", "utf-8")
     boards = [arena_json(tmp_path, "score", "cup.yaml", "--database", f"{x}.db") for x in ("whole", "killed")]
     assert boards[0] == boards[1]

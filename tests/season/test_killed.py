@@ -54,15 +54,15 @@ def test_killed_again_and_again_it_ends_in_the_hash_of_an_unbroken_run(
 ) -> None:
     """Five times in a whole season with THOROUGH=1, three times in the beginning of a small one otherwise."""
     if thorough:
-        ends_as_if_unbroken(tmp_path, [], times=5, at_once=4)
+        check_ends_as_if_unbroken(tmp_path, [], times=5, at_once=4)
     else:
         season = ["--rounds", "2", "--config", str(small_demo(tmp_path))]
-        ends_as_if_unbroken(tmp_path, season, times=3, at_once=4)
+        check_ends_as_if_unbroken(tmp_path, season, times=3, at_once=4)
 
 
 def test_samples_parts_and_stages_are_picked_up_where_they_were_broken_off(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(MANY_QUESTIONS, "utf-8")
-    ends_as_if_unbroken(tmp_path, ["--config", "config.yaml"], times=3, at_once=AT_ONCE)
+    check_ends_as_if_unbroken(tmp_path, ["--config", "config.yaml"], times=3, at_once=AT_ONCE)
 
 
 OWN_QUESTIONS = """\
@@ -77,10 +77,10 @@ agents:
 def test_a_folder_of_questions_is_picked_up_in_the_middle_of_a_round(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(OWN_QUESTIONS, "utf-8")
     copytree(ROOT / "examples" / "questions", tmp_path / "questions")
-    ends_as_if_unbroken(tmp_path, ["--config", "config.yaml"], times=3, at_once=5)
+    check_ends_as_if_unbroken(tmp_path, ["--config", "config.yaml"], times=3, at_once=5)
 
 
-def ends_as_if_unbroken(folder: Path, season: list[str], times: int, at_once: int) -> None:
+def check_ends_as_if_unbroken(folder: Path, season: list[str], times: int, at_once: int) -> None:
     """Play a season whole, then again with kills in between, and hold the two against each other."""
     log = folder / "requests"
     database = folder / "killed.db"

@@ -21,9 +21,9 @@ def bundle(
     until: datetime | None = option("Before this day.", formats=DAY),
     fresh: bool = flag("Read the config's venue first, as run --sync does."),
     top: int | None = option(f"Only the N markets with the most volume. [default: {TOP}]", min=1),
-    slug: Names = option("This market, by slug (Kalshi: ticker); repeatable.", "NAME"),
-    event: Names = option("The markets of this event (not Manifold); repeatable.", "NAME"),
-    tag: Names = option("The markets of this tag, series or topic; repeatable.", "NAME"),
+    slug: Names = option("This market, by slug (Kalshi: ticker); repeatable.", "NAME", default=[]),
+    event: Names = option("The markets of this event (not Manifold); repeatable.", "NAME", default=[]),
+    tag: Names = option("The markets of this tag, series or topic; repeatable.", "NAME", default=[]),
     hours: int | None = option(f"One price every N hours, the last. [default: {HOURS}]", min=1),
 ) -> None:
     """Write market data to a bundle: the record's or a venue's past.

@@ -18,8 +18,7 @@ from arena.cli.options import (
     flag,
     option,
 )
-from arena.cli.output import interruptible, prints_aside, progress, run_async
-from arena.cli.page import print_page
+from arena.cli.output import interruptible, prints_aside, progress
 from arena.errors import ArenaError
 
 DUE = option("The round due that day, not the newest.", "DATE")
@@ -45,7 +44,7 @@ def run(
     make: int | None = option("First make a set of so many questions, due on --due.", min=1),
     seed: int = option("The seed of the lots by which --make draws.", default=0),
     out: Path | None = option("Also write the set to this file.", "FILE"),
-    agents: Names = option("Only this agent; repeatable.", "NAME", "--agent"),
+    agents: Names = option("Only this agent; repeatable.", "NAME", "--agent", default=[]),
     baselines: bool = flag("Add always 0, 0.5, 1, random, freeze value and naive."),
     dry: bool = flag("Only show what it would cost."),
     yes: bool = DONT_ASK,
@@ -70,7 +69,7 @@ def run(
     from arena.cli import forecastbench_run as shown
     from arena.config import environment
     from arena.record.record import Record
-    from arena.rounds.answering import AnsweredRound, estimate_answers, plan_answers, read_answers
+    from arena.rounds.answering import plan_answers
     from arena.rounds.forecasting import AskingMethod
 
     plan = shown.set_plan(chosen, make, due, seed, combinations)
@@ -91,16 +90,8 @@ def run(
             shown.write_set(out, kept)
 
         keys = environment(config.folder, os.environ)
-        planned = plan_answers(config, record, kept, method, agents or (), baselines, at, keys)
-        with progress("Working out what it costs"):
-            left = run_async(estimate_answers(planned, record))
-
-        trouble: tuple[str, ...] = ()
-        if not dry:
-            shown.confirm(chosen, left, planned.rows, yes)
-            trouble = shown.ask(planned, record, time, left)
-
-        answered = AnsweredRound(planned, left, read_answers(record, planned), trouble)
+        planned = plan_answers(config, record, kept, method, agents, baselines, at, keys)
+        answered = shown.answer_round(chosen, planned, record, time, dry, yes)
 
     data = shown.run_data(answered) | {
         "set": shown.set_data(kept, is_new, method),
@@ -116,7 +107,7 @@ def run(
 def file(
     chosen: Options,
     files: Files = argument(
-        "FILE", "A CSV of answers, in place of an agent's; with --check, submissions.", default=None
+        "FILE", "A CSV of answers, in place of an agent's; with --check, submissions.", default=[]
     ),
     check: bool = flag("Only check files, and list every fault with its remedy."),
     organization: str | None = option("The team that files it.", "ORG", "--as"),
@@ -148,7 +139,6 @@ def file(
     from arena.cli.score import texts_of
     from arena.exports.forecastbench_forms import write_submission
     from arena.forms.bench.answers import Submitter
-    from arena.rounds.forecasting import answers_csv, newest_answers
     from arena.scores.files.forecastbench_texts import newest_set
 
     if check:
@@ -159,26 +149,23 @@ def file(
     if organization is None or model is None or folder is None:
         message = "a submission needs --as ORG, --model M and -o DIR"
         raise ArenaError("no_name", message, "or check files with --check FILE", status=64)
-    if files and len(files) > 1:
+    if len(files) > 1:
         raise ArenaError("many_files", f"{len(files)} files are named", "name one CSV of answers", status=64)
 
-    asked = newest_set(bench.question_sets(chosen, questions, combinations), due)
+    question_set = newest_set(bench.question_sets(chosen, questions, combinations), due)
     if files:
         [(name, text)] = texts_of(files)
     else:
-        with chosen.reading() as connection:
-            answers = newest_answers(connection, asked, agent or model, cohort)
-        name = answers.filed.file
-        text = answers_csv(answers, combinations)
-    by = Submitter(organization, model, lab or organization, number)
-    written = write_submission(name, text, by, asked, folder)
+        name, text = bench.recorded_answers(chosen, question_set, agent or model, cohort, combinations)
+    submitter = Submitter(organization, model, lab or organization, number)
+    written = write_submission(name, text, submitter, question_set, folder)
     chosen.answer(written, bench.submission_page)
 
 
 @command(table=True)
 def board(
     chosen: Options,
-    files: Files = argument("FILE", "Submissions, or a CSV that joins them.", default=None),
+    files: Files = argument("FILE", "Submissions, or a CSV that joins them.", default=[]),
     mode: Literal["tournament", "baseline", "preliminary", "paper"] = option(
         "baseline, preliminary, paper.", "MODE", default="tournament"
     ),
@@ -214,7 +201,6 @@ def board(
     """
     from arena.cli import forecastbench_board as boards
     from arena.cli import forecastbench_files as bench
-    from arena.exports.forecastbench_forms import board_lines, csv_text, html_text
     from arena.scores.files.forecastbench_board import make_board
 
     if as_csv + as_html + chosen.json > 1:
@@ -228,23 +214,15 @@ def board(
         reason = "can't be combined with --fetch, which scores by the sets in the record"
         chosen.refuse("--questions", "--resolutions", because=reason)
         fetched = bench.fetch_resolutions(chosen, source, clock)
-        with prints_aside():
-            print_page(bench.resolutions_page(**fetched))
 
-    recorded = []
-    if agents or not files:
-        recorded = bench.recorded_files(chosen, combinations)
-    forecasters = bench.gathered(chosen, files, questions, resolutions, combinations, mode, median, recorded)
-
+    forecasters = bench.gather(chosen, files, questions, resolutions, combinations, mode, median, agents)
     today = None
     if not every_round:
         today = clock_of(clock)().now().date()
     made = make_board(forecasters, mode, today, difficulty=difficulty, by=by, against=against)
 
     if as_csv or as_html:
-        lines = board_lines(made, with_groups=by is not None)
-        text = csv_text(lines) if as_csv else html_text(lines, f"{mode.capitalize()} board")
-        print(text, end="")
+        boards.print_board(made, as_csv, by is not None)
         return
 
     data = boards.board_data(made) | {"fetched": fetched}

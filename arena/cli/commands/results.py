@@ -20,7 +20,7 @@ OF_FORECASTS = (
 @command(table=True)
 def board(
     chosen: Options,
-    agents: Names = argument("A B", "Compare these two agents only.", default=None),
+    agents: Names = argument("A B", "Compare these two agents only.", default=[]),
     cohort: int | None = ONE_COHORT,
     by: Literal["category", "horizon", "price", "cohort", "release"] | None = option(
         "Split skill: horizon is the time to close, release that since the model's release."
@@ -55,35 +55,27 @@ def board(
         show_holdout(chosen)
         return
 
-    from arena.cli.board import read_view
-    from arena.cli.duel import read_duel
-
     if agents:
         chosen.refuse(*VIEWS, "--columns", because="can't be combined with two agents")
-        with chosen.reading() as connection:
-            data, sentences = read_duel(connection, agents, cohort)
-        chosen.answer(data, list, sentences)
+        from arena.cli.duel import show_duel
+
+        show_duel(chosen, agents, cohort)
         return
 
     if len(chosen.given.intersection(VIEWS)) > 1:
         message = "--by, --provisional and --metaculus can't be combined"
         raise ArenaError("two_views", message, "leave out all but one", status=64)
-    with chosen.reading() as connection:
-        data, page = read_view(connection, cohort, by, provisional, metaculus)
-    if not chosen.json and not data.get("leaderboard", True):
-        from arena.cli.check_next import next_step
+    from arena.cli.board import show_board
 
-        chosen.answer(data, list, [f"No agent has played yet. Next: {next_step(chosen.known())}"])
-    else:
-        chosen.answer(data, page, data, chosen.table)
+    show_board(chosen, cohort, by, provisional, metaculus)
 
 
 @command(table=True)
 def score(
     chosen: Options,
-    files: list[Path] = argument("SOURCE…", "Files, folders, clones, a tournament's YAML, or -."),
-    outcomes: Files = option("Join outcomes by question; repeatable.", "FILE"),
-    prices: Files = option("Join market prices by question; repeatable.", "FILE"),
+    files: Files = argument("SOURCE…", "Files, folders, clones, a tournament's YAML, or -."),
+    outcomes: Files = option("Join outcomes by question; repeatable.", "FILE", default=[]),
+    prices: Files = option("Join market prices by question; repeatable.", "FILE", default=[]),
     form: str | None = option("Read by this form; a wrong name lists all.", "FORM"),
     skip_faulty: bool = flag("Score the rows without a fault alone."),
     questions: Files = QUESTIONS,
@@ -95,7 +87,7 @@ def score(
     ),
     against: str | None = option("Compare all with this one.", "NAME"),
     adjusted: bool = flag("Adjust Brier scores for hard questions."),
-    outside: Names = option("Leave out of comparisons; repeatable.", "NAME"),
+    outside: Names = option("Leave out of comparisons; repeatable.", "NAME", default=[]),
     provisional: bool = flag("Score open questions at their latest price."),
     community: bool = flag("Score the median of all as a forecaster."),
     parts: bool = flag("Split Brier scores into reliability and more."),
@@ -131,11 +123,9 @@ def score(
     from arena.scores.files.score_choices import ScoreChoices
     from arena.scores.files.sources import SourceChoices
 
-    outcomes = outcomes or []
-    prices = prices or []
-    sets = [*(questions or ()), *(resolutions or ())]
-    beside = score_files(html, badge)
-    beside.check(force, [*files, *outcomes, *prices, *sets])
+    sets = questions + resolutions
+    outputs = score_files(html, badge)
+    outputs.check(force, files + outcomes + prices + sets)
 
     reading = SourceChoices(
         form=form,
@@ -149,20 +139,18 @@ def score(
     table = table_of(files, reading)
 
     choices = ScoreChoices(
-        outside=table.outside,
+        outside=tuple(outside) or table.outside,
         against=against,
         adjusted=adjusted,
         provisional=provisional,
         community=community,
         parts=parts,
         rule=rule,
-        references=table.references,
+        references=None if outside else table.references,
     )
-    if outside is not None:
-        choices = replace(choices, outside=tuple(outside), references=None)
 
     report = report_file(table, mode, by_category=by is not None, choices=choices)
-    written = beside.write(report)
+    written = outputs.write(report)
     chosen.answer(report_data(report) | written, score_page, report, choices, chosen.table, written)
 
 

@@ -100,7 +100,9 @@ def site(
 def export(
     chosen: Options,
     place: Path = argument("DIR|FILE.zip", "A new folder, or one file."),
-    cohort: list[int] | None = option("Only this cohort, by number; repeatable.", min=1),
+    cohorts: list[int] = option(
+        "Only this cohort, by number; repeatable.", "", "--cohort", default=[], min=1
+    ),
     form: Literal["csv", "parquet", "json", "dataset", "inspect"] = option(
         "The form of the tables.", "", "--format", default="csv"
     ),
@@ -125,7 +127,7 @@ def export(
     from arena.cli.exports import write_export
     from arena.exports import ExportRequest, form_of, with_license
 
-    wanted = ExportRequest(form_of(form), tuple(sorted(set(cohort or []))), not no_prompts)
+    wanted = ExportRequest(form_of(form), tuple(sorted(set(cohorts))), not no_prompts)
     if terms:
         wanted = with_license(wanted, terms)
     write_export(chosen, place, wanted, force)

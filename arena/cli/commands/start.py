@@ -26,6 +26,8 @@ from arena.errors import ArenaError
 KEY_ENV = option("The environment variable that holds its key.", "VARIABLE")
 MODEL_PRICE = option("Its price in dollars per million tokens, if it isn't known.", "IN OUT")
 UNCHANGED = "the config was not changed"
+OF_CONFIG = ("--live", "--record", "--venue", "--model", "--wide", "--columns", "--trust-extensions")
+"""The options of `arena check` that need a config."""
 
 
 @command(table=True)
@@ -165,7 +167,9 @@ def init(
     chosen: Options,
     folder: Path = argument("[DIR]", "The folder; created if needed.", default=Path()),
     venue: str | None = option("polymarket, kalshi, manifold or simulator.", "NAME"),
-    model: list[str] | None = option("PROVIDER/MODEL, or its name on this machine; repeatable.", "MODEL"),
+    models: list[str] = option(
+        "PROVIDER/MODEL, or its name on this machine; repeatable.", "MODEL", "--model", default=[]
+    ),
     base_url: str | None = option("The server of models that name no provider.", "URL"),
     key_env: str | None = KEY_ENV,
     price: tuple[float, float] | None = MODEL_PRICE,
@@ -207,7 +211,7 @@ def init(
     environ = environment(folder, os.environ)
     asking = chosen.asks() and not yes
     options = options_of(asking, base_url, key_env, price)
-    new = choose(environ, venue, tuple(model or ()), budget, options)
+    new = choose(environ, venue, tuple(models), budget, options)
     if public:
         from importlib.metadata import distribution
 
@@ -326,8 +330,10 @@ def check(
     ),
     live: bool = flag("Also read one page of the venue and ask each model one tiny question."),
     record: bool = flag("With --live: record a cassette of what they answer, without secrets."),
-    venue: list[str] | None = option("With --live: only this venue; repeatable.", "NAME"),
-    model: list[str] | None = option("With --live: only this agent's model; repeatable.", "AGENT"),
+    venues: list[str] = option("With --live: only this venue; repeatable.", "NAME", "--venue", default=[]),
+    agents: list[str] = option(
+        "With --live: only this agent's model; repeatable.", "AGENT", "--model", default=[]
+    ),
 ) -> None:
     """Check the config: who plays, what that costs, and what is wrong.
 
@@ -350,22 +356,20 @@ def check(
     Next: arena run --round, or arena demo
     """
     if folder is not None:
-        of_config = ("--live", "--record", "--venue", "--model", "--wide", "--columns", "--trust-extensions")
-        reason = "can't be combined with DIR: it is checked without a config"
-        chosen.refuse(*of_config, because=reason)
+        chosen.refuse(*OF_CONFIG, because="can't be combined with DIR: it is checked without a config")
         check_files(chosen, folder)
         return
-    if (venue or model or record) and not live:
+    if (venues or agents or record) and not live:
         hint = "arena check --live --model AGENT"
         raise ArenaError("not_live", "--venue, --model and --record need --live", hint, status=64)
 
     from arena.cli.check import LINE_UP, check_data, check_page, is_faulty
 
     config = chosen.load_to_play(os.environ, beside=True)
-    if model:
+    if agents:
         from arena.rounds.live_check import models_of
 
-        models_of(config, model)  # a name that isn't there is told before the page
+        models_of(config, agents)  # raises for an unknown name before anything is printed
     with prints_aside():
         data = check_data(config, os.environ)
     chosen.table.of(LINE_UP)
@@ -373,16 +377,16 @@ def check(
         print_page(check_page(data, chosen.table))
 
     status = 0
-    coming = "check" if data["record_trouble"] else data["next_command"]
+    next_command = "check" if data["record_trouble"] else data["next_command"]
     if live:
         from arena.cli.check_live import check_live, command_after, live_status
 
-        tried = check_live(config, venue or [], model or [], chosen.json, record)
-        status = live_status(tried)
-        coming = command_after(tried, coming, venue or [], model or [])
-        data |= tried
+        answers = check_live(config, venues, agents, chosen.json, record)
+        status = live_status(answers)
+        next_command = command_after(answers, next_command, venues, agents)
+        data |= answers
     if is_faulty(data):
         status = 1
-    chosen.answer({"ok": not status} | data, lambda _: ["", f"Next: {typed(coming)}"])
+    chosen.answer({"ok": not status} | data, lambda _: ["", f"Next: {typed(next_command)}"])
     if status:
         raise typer.Exit(status)

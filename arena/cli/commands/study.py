@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from arena.cli.commands.shared import ONE_COHORT
-from arena.cli.options import DAY, DEFAULT, LEAVE_FAILED, Options, argument, command, flag, option
+from arena.cli.options import DAY, LEAVE_FAILED, Options, argument, command, flag, option
 from arena.cli.output import interruptible, prints_aside, progress
 from arena.errors import ArenaError
 
@@ -57,13 +57,10 @@ def replay(
     names = [name.strip() for name in agents.split(",") if name.strip()]
     days = (start and start.date(), end and end.date())
     try:
-        base = None
-        if chosen.config is not None or DEFAULT.exists():
-            base = chosen.load_to_play()
+        base = chosen.load_to_play() if chosen.has_config else None
         bundle = open_recording(folder)
         if leaks:
-            probed = probed_replay(folder, base, names, days)
-            answer_probe(chosen, probed, bundle, probes)
+            answer_probe(chosen, probed_replay(folder, base, names, days), bundle, probes)
             return
 
         season = arrange_replay(folder, bundle, base, names, *days)
@@ -73,9 +70,10 @@ def replay(
             recorded=chosen.own_record() if tools == "recorded" else None,
             leave_failed=leave_failed,
         )
-
-        hint = "the same command continues it"
-        with prints_aside(), interruptible("stopped; what was played is kept", hint):
+        with (
+            prints_aside(),
+            interruptible("stopped; what was played is kept", "the same command continues it"),
+        ):
             played = play(season, bundle, request)
     except VenueError as error:
         raise venue_error(error) from error

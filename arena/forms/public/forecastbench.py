@@ -45,8 +45,9 @@ Key = tuple[str, str, str, str | None]
 
 
 def part_of(file: SourceFile) -> str | None:
-    """Return the list that a file of ForecastBench holds: questions, resolutions or forecasts; None for
-    others.
+    """Return the name of the list in a file of ForecastBench, or None for another file.
+
+    It is questions, resolutions or forecasts.
 
     >>> part_of(SourceFile("a.json", b'{"question_set": "s", "questions": []}'))
     'questions'

@@ -163,11 +163,11 @@ def atomic_file(
     pattern: str | None = None,
     room: AbstractContextManager[None] | None = None,
 ) -> Iterator[Path]:
-    """Yield a temporary file to write; rename it to its own name once it is complete and on the disk.
+    """Yield a temporary file to write, and rename it to `target` once it is complete and on the disk.
 
-    Otherwise nothing of it stays. One process at a time writes what goes by a key and has a name by a
-    pattern; so what one that was killed has left behind is known to be nobody's. `room` is entered at the
-    last moment, to make room for it.
+    If anything fails, the temporary file is removed. Only one process at a time may write files with the same
+    `key`; so temporary files that match `pattern` were left by a process that was killed, and are deleted.
+    `room` is entered just before the renaming, to free disk space.
     """
     with translated_file_errors(target):
         if target.parent.is_file():
@@ -177,8 +177,9 @@ def atomic_file(
         target.parent.mkdir(parents=True, exist_ok=True)
         with _file_lock(target.with_name(f".{key or target.name}.lock")):
             part = target.with_name(f".{target.name}.part")
-            for left in target.parent.glob(f".{pattern or escape(target.name)}.part*"):
-                left.unlink()
+            for leftover in target.parent.glob(f".{pattern or escape(target.name)}.part*"):
+                leftover.unlink()
+
             try:
                 yield part
                 sync_to_disk(part)
@@ -186,8 +187,8 @@ def atomic_file(
                     part.replace(target)
                 sync_to_disk(target.parent)
             finally:
-                for end in SQLITE_SUFFIXES:
-                    part.with_name(part.name + end).unlink(missing_ok=True)
+                for suffix in SQLITE_SUFFIXES:
+                    part.with_name(part.name + suffix).unlink(missing_ok=True)
 
 
 @contextmanager

@@ -459,14 +459,14 @@ RESOLUTIONS = (
 
 
 def read_resolutions(connection: Connection, ids: Collection[MarketId], at: datetime) -> list[Resolution]:
-    """Return all versions known by then of how these markets ended."""
+    """Return every version of these markets' resolutions that was known at an instant."""
     return read_nouns(Resolution, connection.execute(RESOLUTIONS, {"ids": ids, "at": at}))
 
 
 def read_learnt_resolutions(
     connection: Connection, ids: Collection[MarketId], at: datetime
 ) -> list[tuple[Resolution, datetime]]:
-    """Return all versions known by then, each with the decision time at which it was learnt."""
+    """Return the resolutions known at an instant, each with the decision time at which it was learnt."""
     learnt = []
     query = RESOLUTIONS.add_columns(ResolutionRow.learnt_at)
     for row in connection.execute(query, {"ids": ids, "at": at}):

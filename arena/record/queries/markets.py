@@ -152,7 +152,7 @@ def read_quote_rows_as_of(
 
 
 def _snapshot_quotes(connection: Connection, ids: Sequence[str], at: datetime) -> dict[str, Row[Any]]:
-    """Return the newest price of each market that was in a snapshot, and true by then."""
+    """Return the newest price of each market that a snapshot held, as of an instant."""
     query = _last_items_query(connection.dialect.name)
     rows = connection.execute(query, markets_parameter(connection, ids) | {"until": at})
     return {row.market_id: row for row in rows}
@@ -185,7 +185,7 @@ def read_price_changes(connection: Connection, market: MarketId, until: datetime
 
 
 def read_pages_as_of(connection: Connection, ids: Sequence[str], at: datetime) -> dict[MarketId, Market]:
-    """Return each market's page as known at an instant, if it had been read by then."""
+    """Return each market's page as known at an instant, without markets read only later."""
     pages = {}
     rows = newest_rows(connection, MarketVersionRow, ids, "version", *PAGE_FIELDS, until=at)
     for market, row in rows.items():

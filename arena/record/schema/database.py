@@ -135,7 +135,7 @@ def url_of(database: str | Path) -> URL:
 
 
 def record_file(database: str | Path) -> Path | None:
-    """Return the file of a record in SQLite; None where it is on a server."""
+    """Return the file of a record in SQLite, or None if the record is on a server."""
     url = url_of(database)
     return Path(url.database or "") if url.get_backend_name() == "sqlite" else None
 

@@ -135,9 +135,9 @@ def translated_file_errors(place: Path) -> Iterator[None]:
         raise ArenaError("cannot_write", message, "check permissions and free space") from error
 
 
-def _reason(said: str, url: URL) -> str:
+def _reason(message: str, url: URL) -> str:
     """Return the first line of what the driver said, without the password."""
-    reason = next(iter(said.strip().splitlines()), "no reason given")
+    reason = next(iter(message.strip().splitlines()), "no reason given")
     for secret in filter(None, (url.password, url.query.get("password"))):
         reason = reason.replace(str(secret), "***")
     return reason

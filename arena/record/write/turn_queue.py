@@ -178,7 +178,7 @@ def _take_step(engine: Engine, make: bool) -> bool:
                 "newer_queue", message, "update it here too: pip install --upgrade procrastinate"
             )
         else:
-            reached = min(each for each in migrations if each > version)
+            reached = min(name for name in migrations if name > version)
             statements = migrations[reached].read_text("utf-8")
         try:
             connection.connection.cursor().execute(statements)

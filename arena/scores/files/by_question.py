@@ -413,8 +413,7 @@ def _form_scores(
 
 
 def adjusted_scores(found: QuestionScores, outside: tuple[str, ...]) -> MeanIntervals:
-    """Return Brier scores adjusted for the difficulty of each forecaster's questions, so that always 0.5 gets
-    0.25.
+    """Return Brier scores adjusted for the difficulty of the questions; always stating 0.5 gets 0.25.
 
     Raise `ArenaError` if that can't be computed.
     """

@@ -202,7 +202,7 @@ def gather(
         if pairs is not None:
             count = count_text(sum(question.combined for question in pairs.questions), "combination")
             taken.notes.append(f"{filed.file}: {count} made from forecasts on the parts, as if independent")
-        _add_file(taken, name, filed, _people(counted), pairs, median_name)
+        _add_file(taken, name, filed, _answers_by_user(counted), pairs, median_name)
 
     if is_paper and HALF not in taken.teams:
         taken.add_half()
@@ -253,12 +253,12 @@ def _with_pairs(answers: Answers, pairs: QuestionSet | None) -> Answers:
     return combined_answers(answers, pairs)
 
 
-def _people(answers: Iterable[BenchForecast]) -> dict[str | None, Answers]:
-    """Return the answers of each individual; those of a file without individuals under None."""
-    people: dict[str | None, Answers] = defaultdict(dict)
-    for row in answers:
-        people[row.user][row.asked] = row.forecast
-    return people
+def _answers_by_user(answers: Iterable[BenchForecast]) -> dict[str | None, Answers]:
+    """Return the answers of each individual, or of the whole file under None if it names nobody."""
+    by_user: dict[str | None, Answers] = defaultdict(dict)
+    for answer in answers:
+        by_user[answer.user][answer.asked] = answer.forecast
+    return by_user
 
 
 def _median(people: Iterable[Answers]) -> Answers:

@@ -64,9 +64,9 @@ def newest_outcomes(outcomes: Iterable[SourceOutcome], provisional: bool) -> dic
     return found
 
 
-def _is_newer(one: datetime | None, other: datetime | None) -> bool:
+def _is_newer(at: datetime | None, than: datetime | None) -> bool:
     """Tell whether one instant is known to be later than another."""
-    return one is not None and other is not None and one > other
+    return at is not None and than is not None and at > than
 
 
 def source_cells(name: str, data: SourceData, *, provisional: bool) -> tuple[Cells, list[str]]:

@@ -85,11 +85,11 @@ def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> 
 
     anchored = []
     implied = []
-    for place, name in enumerate(names):
+    for position, name in enumerate(names):
         own = rows_of_agent(bets, name)
-        ends = (own.outcome, own.market, own.market)
-        anchored.append(_forecaster_calibration(name, own.anchored, *ends, [seed, 2, place]))
-        implied.append(_forecaster_calibration(name, own.implied, *ends, [seed, 3, place]))
+        columns = (own.outcome, own.market, own.market)  # each market counts as an event
+        anchored.append(_forecaster_calibration(name, own.anchored, *columns, [seed, 2, position]))
+        implied.append(_forecaster_calibration(name, own.implied, *columns, [seed, 3, position]))
 
     return CohortCalibrations(
         stated=agent_calibrations(forecasts, names, seed),
@@ -104,11 +104,11 @@ def agent_calibrations(
 ) -> tuple[ForecasterCalibration, ...]:
     """Return the calibrations of agents' stated probabilities."""
     calibrations = []
-    for place, name in enumerate(names):
+    for position, name in enumerate(names):
         own = answered_rows(rows_of_agent(forecasts, name))
         stated = probability(own.forecast)
         calibrations.append(
-            _forecaster_calibration(name, stated, own.outcome, own.market, own.event, [seed, 1, place])
+            _forecaster_calibration(name, stated, own.outcome, own.market, own.event, [seed, 1, position])
         )
     return tuple(calibrations)
 

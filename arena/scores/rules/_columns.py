@@ -197,8 +197,7 @@ def distinct_forecasts(
     market: ArrayLike | None = None,
     before: Floats | None = None,
 ) -> DistinctForecasts:
-    """Return the resolved rows with equal weights; with markets, each market has the same weight, split over
-    its rows.
+    """Return the resolved rows with equal weights; with markets, a market's rows share one weight.
 
     The rows are sorted, so that their former order changes no digit.
 

@@ -154,10 +154,10 @@ class CohortReplay:
         self.stored_until = until
         streams = [self._stream(table, query, since, until) for table, query in TIMELINE.items()]
         for at, group in groupby(heapq.merge(*streams, key=itemgetter(0)), key=itemgetter(0)):
-            together = defaultdict[str, list[Row]](list)
+            rows_by_table = defaultdict[str, list[Row]](list)
             for _, table, row in group:
-                together[table].append(row)
-            yield from self._check_time(at, together)
+                rows_by_table[table].append(row)
+            yield from self._check_time(at, rows_by_table)
 
     def _known_ends(self) -> KnownEnds:
         """Return the resolutions of the markets that the cohort held."""
@@ -189,7 +189,7 @@ class CohortReplay:
         for row in self.facts.rows(table, query, cohort=self.row["id"], since=since, until=until):
             yield row["at"], table, row
 
-    def _check_time(self, at: str, together: Mapping[str, list[Row]]) -> Found:
+    def _check_time(self, at: str, rows_by_table: Mapping[str, list[Row]]) -> Found:
         """Replay one instant: pay resolutions, play a round, and mark all accounts."""
         before = self.accounts.copy()
         ends = self.ends.until(at, self.looks[1])
@@ -200,13 +200,13 @@ class CohortReplay:
         statuses: Mapping[int, str] = {}
         if round_row is not None:
             statuses = yield from self._play(round_row)
-        yield from self._check_entries(together["entry"], before)
+        yield from self._check_entries(rows_by_table["entry"], before)
 
-        for snapshot in together["snapshot"]:
-            yield from self._check_snapshot(snapshot, together["snapshot_item"])
-        yield from self._check_marks(at, together)
+        for snapshot in rows_by_table["snapshot"]:
+            yield from self._check_snapshot(snapshot, rows_by_table["snapshot_item"])
+        yield from self._check_marks(at, rows_by_table)
         if round_row is not None:
-            yield from self._check_done(round_row, statuses, len(together["mark"]))
+            yield from self._check_done(round_row, statuses, len(rows_by_table["mark"]))
 
     def _post(self, entrant_id: int, entries: Sequence[Entry]) -> None:
         """Add replayed entries to a ledger and its account."""
@@ -297,10 +297,10 @@ class CohortReplay:
         if items or ended_at is None or at <= ended_at:
             self.last = at  # a snapshot after the end that lists nothing is a correction
 
-    def _check_marks(self, at: str, together: Mapping[str, list[Row]]) -> Found:
+    def _check_marks(self, at: str, rows_by_table: Mapping[str, list[Row]]) -> Found:
         """Compare the marks of an instant with the accounts valued at the snapshot's prices."""
-        marks = together["mark"]
-        snapshot = next(iter(together["snapshot"]), None)
+        marks = rows_by_table["mark"]
+        snapshot = next(iter(rows_by_table["snapshot"]), None)
         if snapshot is None:
             for row in marks:
                 yield row.differs("at", "that of a snapshot", BY_PRICES)

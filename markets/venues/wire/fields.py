@@ -65,7 +65,7 @@ def shown_value(value: object) -> str:
 
 
 def raw_json(raw: object) -> str:
-    """Return a record as JSON; nothing if it is nested too deeply to be written."""
+    """Return a record as JSON, or "" if it is nested too deeply to be written."""
     try:
         return json.dumps(raw)
     except RecursionError:
@@ -138,7 +138,7 @@ def check_volume(raw: object, reader: Callable[[object], int], *names: str) -> N
 
 
 def chance(value: object) -> int:
-    """Return a probability sent as a number, in millionths; what is over 1 by less than one is 1."""
+    """Return a probability sent as a number, rounded to millionths; raise `ValueError` for one above 1."""
     probability = number(value)
     if probability > ONE:
         raise ValueError(f"{shown_value(value)} is not a probability")
@@ -258,7 +258,7 @@ def read(model: type[W], raw: object, kind: RecordKind) -> W:
 
 
 def member(raw: object, key: str) -> Any:
-    """Return a member of what should be an object; None where it is no object or has no such member."""
+    """Return a member of what should be an object, or None if it is no object or lacks that member."""
     if not isinstance(raw, dict):
         return None
     return raw.get(key)

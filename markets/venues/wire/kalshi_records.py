@@ -209,7 +209,7 @@ def market(page: KalshiPage, event: KalshiEvent, rate: int, series: KalshiSeries
 
 
 def story(event: str) -> str:
-    """Return the game, the asset's day or the bank's meeting of an event; empty where it has none.
+    """Return the game, the asset's day or the bank's meeting of an event, or "" if it has none.
 
     >>> story("KXNFLSPREAD-26NOV22KCDEN") == story("KXNFLGAME-26NOV22KCDEN"), story("KXBTC15M-26JUL250215")
     (True, 'kalshi:BTC-26JUL25')

@@ -195,7 +195,7 @@ def page_list(page: object, key: str | None = None) -> list[object]:
 
 
 def next_cursor(page: object, key: str) -> str | None:
-    """Return the cursor of the next page; None on the last, where it is empty or missing."""
+    """Return the cursor of the next page, or None on the last, whose cursor is empty or missing."""
     after = member(page, key)
     if after is None or isinstance(after, str):
         return after or None

@@ -218,7 +218,7 @@ class PolymarketEnding(GammaRecord):
 
     @property
     def closed_at(self) -> datetime | None:
-        """Return when it closed: where nobody says, when the oracle was done."""
+        """Return when it closed or, if that isn't told, when the oracle was done."""
         return self.closed_time or self.uma_end_date
 
     def closed_since(self, at: datetime, seen_closed_at: datetime) -> datetime:

@@ -109,14 +109,14 @@ def event_of_market(value: object) -> PolymarketEvent | None:
 
 
 def slug_of(value: object) -> str:
-    """Return a slug; empty where the value is none."""
+    """Return a slug, or "" if the value isn't one."""
     if isinstance(value, str) and is_name(value):
         return value
     return ""
 
 
 def game_name(value: object) -> str:
-    """Return the venue's id of a game; empty where there is no valid one."""
+    """Return the venue's id of a game, or "" if the value isn't one."""
     if type(value) is int:
         return str(value)
     return slug_of(value)
@@ -263,7 +263,7 @@ class PolymarketPage(GammaRecord):
 
 
 def unplayable(page: PolymarketPage) -> RejectedRecord | None:
-    """Return why a market can't be played: ambiguous outcomes, or a placeholder; None where it can."""
+    """Return why a market can't be played, or None: its outcomes are ambiguous, or it is a placeholder."""
     try:
         yes_place(page.outcomes)
     except ValueError as error:
@@ -278,7 +278,7 @@ def unplayable(page: PolymarketPage) -> RejectedRecord | None:
 
 
 def left_out(page: PolymarketPage, mid: int | None, at: datetime) -> str:
-    """Return why an open market is not on offer; empty where it is.
+    """Return why an open market is not on offer, or "" if it is.
 
     Past its nominal end and without doubt in its price it is decided, though the venue still calls it open.
     """
@@ -381,5 +381,5 @@ def _created_at(page: PolymarketPage) -> datetime:
 
 @lru_cache(maxsize=4096)
 def category(tags: tuple[str, ...]) -> str | None:
-    """Return the category of these tags; None where they name none of ours."""
+    """Return the category that these tags name, or None."""
     return next((ours for tag, ours in CATEGORIES.items() if tag in tags), None)

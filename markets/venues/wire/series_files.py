@@ -161,7 +161,7 @@ def read_published(value: object) -> datetime:
 
 
 def read_value(value: object) -> Decimal | None:
-    """Return a value exactly as it is written; None where it is missing."""
+    """Return a value exactly as it is written, or None if it is missing."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
@@ -286,7 +286,7 @@ def _json(reader: ObservationReader, text: str) -> Any:
 
 
 def _objects(reader: ObservationReader, content: Mapping[str, Any], key: str) -> Iterator[tuple[str, Any]]:
-    """Yield the objects of a list, each with where it is."""
+    """Yield the objects of a list, each with its place in the file."""
     listed = content.get(key)
     if not isinstance(listed, list):
         reader.refuse("the whole file", key, f"{shown_value(listed)} is not a list")

@@ -13,7 +13,7 @@ LAST_VINTAGE = "9999-12-31"
 
 
 def parse_text(body: bytearray) -> str:
-    """Return an answer as text. A web page is none: a service that is down often sends one."""
+    """Return an answer as text; refuse a web page, which a service that is down often sends."""
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -141,13 +141,13 @@ def fits(rejection: Rejection, expected: str) -> bool:
 def test_the_stored_answers_of_a_page_mean_what_they_say(page: str) -> None:
     for answer in PAGES[page]:
         try:
-            means_what_it_says(answer)
+            check_meaning(answer)
         except AssertionError as error:
             error.add_note(answer.name)
             raise
 
 
-def means_what_it_says(answer: Stored) -> None:
+def check_meaning(answer: Stored) -> None:
     found = read(answer)
     if answer.unusable:
         assert isinstance(found, UnusableAnswer), found

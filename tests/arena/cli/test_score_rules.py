@@ -246,11 +246,11 @@ def test_autocast_by_command(cases: list[Found], tmp_path: Path) -> None:
         lines.append(own | {"value": case["inputs"]["p"], "low": 0, "high": 1})
     rows = rows_of(tmp_path, as_csv(lines), "--rule", "autocast")
     blanks = [(1 - 1 / len(case["inputs"]["p"])) / 2 for case in choices]
-    compare(rows, choices, blanks, "multiple_choice")
-    compare(rows, numbers, [abs(0.5 - case["inputs"]["answer"]) for case in numbers], "numeric")
+    check_scores(rows, choices, blanks, "multiple_choice")
+    check_scores(rows, numbers, [abs(0.5 - case["inputs"]["answer"]) for case in numbers], "numeric")
 
 
-def compare(rows: dict[str, Found], cases: list[Found], blanks: list[float], column: str) -> None:
+def check_scores(rows: dict[str, Found], cases: list[Found], blanks: list[float], column: str) -> None:
     """Check that each forecaster has the score of its own case, and knows nothing of the others."""
     for case, blank in zip(cases, blanks, strict=True):
         told = (case["expected"]["score"] + sum(blanks) - blank) / len(cases)

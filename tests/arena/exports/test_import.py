@@ -59,7 +59,7 @@ def new(tmp_path: Path) -> Path:
     return tmp_path / "out" / "new.db"
 
 
-def refused(place: Path, new: Path, *said: str) -> ArenaError:
+def check_refused(place: Path, new: Path, *said: str) -> ArenaError:
     """Check that an import is refused in these words, and leaves nothing behind."""
     with nothing_is_left(new.parent), pytest.raises(ArenaError) as caught:
         restore(place, str(new))
@@ -142,16 +142,16 @@ def test_an_empty_record_is_filled_and_a_file_without_a_byte_is_one(
 def test_nothing_is_put_where_something_is(exports: Path, built: Path, new: Path) -> None:
     shutil.copy(built, new)
     before = new.read_bytes()
-    refused(exports / "csv", new, "new.db holds a record: its table article is not empty")
+    check_refused(exports / "csv", new, "new.db holds a record: its table article is not empty")
     assert new.read_bytes() == before
     new.write_text("my thesis" * 1000)
-    refused(exports / "csv", new, "is not a record")
+    check_refused(exports / "csv", new, "is not a record")
     assert new.read_text() == "my thesis" * 1000
     new.unlink()
     with closing(sqlite3.connect(new)) as other:
         other.execute("CREATE TABLE recipes (name)")
     before = new.read_bytes()
-    refused(exports / "csv", new, "holds other tables")
+    check_refused(exports / "csv", new, "holds other tables")
     assert new.read_bytes() == before
 
 
@@ -159,7 +159,7 @@ def test_nothing_is_put_where_somebody_is_at_work(exports: Path, empty: Path, ne
     shutil.copy(empty, new)
     with closing(sqlite3.connect(new)) as made, made:
         made.execute("INSERT INTO lease VALUES ('scheduler', 1, 'me', 0, '2026-01-04T00:00:00.000000Z')")
-    refused(exports / "csv", new, "its table lease is not empty")
+    check_refused(exports / "csv", new, "its table lease is not empty")
 
 
 @pytest.mark.parametrize(
@@ -170,19 +170,19 @@ def test_a_part_can_be_read_and_not_imported(
     built: Path, new: Path, tmp_path: Path, more: dict[str, Any], said: str
 ) -> None:
     exported(built, tmp_path / "part", **more)
-    error = refused(tmp_path / "part", new, said, "it can be read but not imported")
+    error = check_refused(tmp_path / "part", new, said, "it can be read but not imported")
     assert "make a full export: without" in error.hint
 
 
 def test_what_is_no_export_is_told_so(new: Path, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
-    refused(tmp_path / "in", new, "has no manifest.json")
-    refused(tmp_path / "nowhere", new, "is not there")
+    check_refused(tmp_path / "in", new, "has no manifest.json")
+    check_refused(tmp_path / "nowhere", new, "is not there")
     (tmp_path / "text").write_text("x")
-    refused(tmp_path / "text", new, "is neither a folder nor a ZIP")
+    check_refused(tmp_path / "text", new, "is neither a folder nor a ZIP")
     with zipfile.ZipFile(tmp_path / "photos.zip", "w") as archive:
         archive.writestr("beach.jpg", "sun")
-    refused(tmp_path / "photos.zip", new, "there is no manifest.json at the top of it")
+    check_refused(tmp_path / "photos.zip", new, "there is no manifest.json at the top of it")
 
 
 def test_one_changed_byte_of_any_file_is_found(season: Path, new: Path, thorough: bool) -> None:
@@ -193,7 +193,7 @@ def test_one_changed_byte_of_any_file_is_found(season: Path, new: Path, thorough
             changed = bytearray(data)
             changed[place] ^= 1 << dice.randrange(7)
             path.write_bytes(changed)
-            error = refused(season, new, path.name)
+            error = check_refused(season, new, path.name)
             assert error.code in ("bad_export", "newer_export", "no_export"), (path.name, place)
         path.write_bytes(data)
 
@@ -236,7 +236,7 @@ def test_files_that_are_missing_too_many_or_none(
     season: Path, new: Path, change: Callable[[Path], object], said: str
 ) -> None:
     change(season)
-    refused(season, new, said)
+    check_refused(season, new, said)
 
 
 def manifest_says(folder: Path, old: str, new: str) -> None:
@@ -247,11 +247,11 @@ def manifest_says(folder: Path, old: str, new: str) -> None:
 
 def test_a_newer_export_and_an_unknown_form_are_told_so(season: Path, new: Path) -> None:
     manifest_says(season, '"version": 1', '"version": 2')
-    error = refused(season, new, "of version 2", "knows version 1")
+    error = check_refused(season, new, "of version 2", "knows version 1")
     assert (error.code, error.hint) == ("newer_export", "update paper-arena, then try again")
     manifest_says(season, '"version": 2', '"version": 1')
     seal(season, form="excel")
-    refused(season, new, "'excel' is not an export format")
+    check_refused(season, new, "'excel' is not an export format")
 
 
 @pytest.mark.parametrize("path", ["../fills.csv", "/etc/fills.csv", "a/fills.csv", "..", "fills.csv\\u0000"])
@@ -259,19 +259,19 @@ def test_a_manifest_that_names_a_path_is_refused_before_it_is_opened(
     season: Path, new: Path, path: str
 ) -> None:
     manifest_says(season, '"fills.csv"', f'"{path}"')
-    refused(season, new, "is not part of an export: such a path is not opened")
+    check_refused(season, new, "is not part of an export: such a path is not opened")
 
 
 def test_links_are_not_followed(season: Path, new: Path) -> None:
     (season / "fills.csv").rename(season.parent / "fills.csv")
     (season / "fills.csv").symlink_to(season.parent / "fills.csv")
-    refused(season, new, "fills.csv: not a regular file (links are not followed)")
+    check_refused(season, new, "fills.csv: not a regular file (links are not followed)")
     (season / "fills.csv").unlink()
     os.mkfifo(season / "fills.csv")
-    refused(season, new, "fills.csv: not a regular file")
+    check_refused(season, new, "fills.csv: not a regular file")
     (season / NAME).rename(season.parent / NAME)
     (season / NAME).symlink_to(season.parent / NAME)
-    refused(season, new, "has no manifest.json")
+    check_refused(season, new, "has no manifest.json")
 
 
 def zipped(folder: Path, place: Path, **odd: Any) -> Path:
@@ -303,10 +303,10 @@ def test_a_zip_stays_in_its_folder_and_unpacks_no_more_than_it_says(
         ({"data": b"short"}, "fills.csv: it is not 4,"),
     ]
     for number, (odd, said) in enumerate(cases):
-        refused(zipped(season, tmp_path / f"{number}.zip", **odd), new, said)
+        check_refused(zipped(season, tmp_path / f"{number}.zip", **odd), new, said)
     with pytest.warns(UserWarning, match="Duplicate name"):
         twice = zipped(season, tmp_path / "twice.zip", more=["fills.csv"])
-    refused(twice, new, "fills.csv: it appears twice")
+    check_refused(twice, new, "fills.csv: it appears twice")
     assert not (tmp_path / "escaped.csv").exists()
     assert restore(zipped(season, tmp_path / "good.zip"), str(new)).whole
 
@@ -315,7 +315,7 @@ def test_a_bomb_that_says_what_it_is_finds_no_room(season: Path, new: Path, tmp_
     manifest_says(season, '"bytes": 4', '"bytes": 400000000000000')
     text = (season / NAME).read_text("utf-8")
     assert "400000000000000" in text
-    error = refused(zipped(season, tmp_path / "bomb.zip"), new)
+    error = check_refused(zipped(season, tmp_path / "bomb.zip"), new)
     assert error.code in ("bad_export", "disk_full")
 
 
@@ -429,7 +429,7 @@ def test_what_can_not_be_is_told_by_file_row_and_key(
     folder = Path(shutil.copytree(exports / form, tmp_path / "in"))
     change(folder)
     seal(folder)
-    assert refused(folder, new, said).code == "bad_export"
+    assert check_refused(folder, new, said).code == "bad_export"
 
 
 @pytest.mark.parametrize(
@@ -448,7 +448,7 @@ def test_what_was_changed_together_with_the_manifest_is_found(
 ) -> None:
     change(season)
     seal(season)
-    assert refused(season, new, *said).code == code
+    assert check_refused(season, new, *said).code == code
 
 
 def test_parquet_with_a_time_that_no_calendar_has(tmp_path: Path) -> None:

@@ -189,10 +189,11 @@ def _part(number: int) -> float:
 
 
 def price_bars(rows: DuelRows, owners: Mapping[str, str] | None = None) -> dict[str, PriceBar]:
-    """Return the bar of each entry against the price, from everything stated, with or without a quote.
+    """Return the bar that each entry's comparison with the price has to pass.
 
-    Owners have equal shares of `ERROR`, and so do the entries of each; entries that begin later change
-    nobody's share. Half of a share is for the entry's being closer, half for the price's.
+    All rows count, also those without a quote. The chance of an error, `ERROR`, is shared equally by owners,
+    and an owner's share by its entries; entries that begin later change nobody's share. Half of a share is
+    for deciding that the entry is closer, half for the price.
     """
     starts = _starts(rows)
     entries = _entries_by_owner(starts, owners or {})
@@ -223,10 +224,10 @@ def compare_pairs(
     shares = error_shares(first, owners or {})
 
     pairs: list[PairEvidence] = []
-    for one, other in combinations(first, 2):
-        begun = max(starts[one], starts[other])
-        bar = 1 / shares[one, other]
-        pairs += duels.compare(one, other, begun, bar, foresee=foresee)
+    for entry, rival in combinations(first, 2):
+        begun = max(starts[entry], starts[rival])
+        bar = 1 / shares[entry, rival]
+        pairs += duels.compare(entry, rival, begun, bar, foresee=foresee)
     return sorted(pairs, key=_order)
 
 
@@ -379,13 +380,13 @@ class _Duels:
         )
 
     def compare(
-        self, one: str, other: str, begun: float, bar: float, *, foresee: bool = True
+        self, entry: str, other: str, begun: float, bar: float, *, foresee: bool = True
     ) -> Iterator[PairEvidence]:
         """Yield the comparison of an entry with another, if something has ended for both.
 
         Only rows made from `begun` on count, and `bar` is the capital that decides.
         """
-        own = self.forecast[self.places[one]]
+        own = self.forecast[self.places[entry]]
         rival = self.forecast[self.places[other]]
         counts = self.made >= begun
         common = counts & ~np.isnan(own) & ~np.isnan(rival)
@@ -393,10 +394,10 @@ class _Duels:
         gain = self._mean_gain(own, rival, common)
         if gain.stories:
             columns = _PairColumns(own, rival, counts, common)
-            yield self._pair(one, other, columns, gain, bar, foresee=foresee)
+            yield self._pair(entry, other, columns, gain, bar, foresee=foresee)
 
     def _pair(
-        self, one: str, other: str, columns: "_PairColumns", gain: "_MeanGain", bar: float, *, foresee: bool
+        self, entry: str, other: str, columns: "_PairColumns", gain: "_MeanGain", bar: float, *, foresee: bool
     ) -> PairEvidence:
         """Return the evidence on a pair."""
         reverse = columns.reversed()
@@ -416,11 +417,11 @@ class _Duels:
         if coverage < ENOUGH_COVERAGE:
             note = f"on {coverage:.0%} of what either forecast"
 
-        better = one
+        better = entry
         worse = other
         if since is None and (other_since is not None or gain.mean < 0):
             better = other
-            worse = one
+            worse = entry
             columns = reverse
             gain = gain.reversed()
             since = other_since

@@ -120,7 +120,7 @@ def _of_option(column: Floats, weights: Floats) -> Floats:
 
 
 def _steps(times: Floats, parts: list[Floats]) -> Steps:
-    """Return values as steps; where nobody stands they have no weight."""
+    """Return values as steps, without weight while nobody's forecast stands."""
     values = np.concatenate([np.zeros(0), *parts])
     present = ~np.isnan(values)
     levels = np.log(np.where(present, values, 1.0))

@@ -122,7 +122,7 @@ def _site_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastSco
 
 
 def _site_steps(forecasts: Forecasts) -> Steps:
-    """Return the site's steps: none where nothing stands, so that the one before goes on."""
+    """Return the site's steps, none of them while no forecast stands: the step before goes on."""
     base = forecasts.base
     if not base.any():
         base = np.ones_like(base)

@@ -93,8 +93,8 @@ def _one_by_one(rows: ResolvedRows, mode: Mode, community: bool) -> CellScores:
     if times is None:
         # Every forecast stands for a whole lifetime of 1.
         zero = np.zeros(size)
-        one = np.ones(size)
-        times = TableTimes(zero, zero, one, one)
+        ones = np.ones(size)
+        times = TableTimes(zero, zero, ones, ones)
     ends = times.ends
     if ends is None:
         ends = np.full(size, np.nan)

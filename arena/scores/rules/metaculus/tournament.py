@@ -107,10 +107,10 @@ def board(
     total = max(float(weight.sum()), 1e-9)
     sums = replace(sums, coverage=sums.coverage / total)
 
-    out = [place for place, name in enumerate(sums.names) if name in excluded]
+    without_prize = [index for index, name in enumerate(sums.names) if name in excluded]
     take = takes(sums.score)
-    share = shares(take, minimum, out)
-    return order_places(questions, sums, take, share, pool, sums.score, out)
+    share = shares(take, minimum, without_prize)
+    return rank_board(questions, sums, take, share, pool, sums.score, without_prize)
 
 
 def sum_by_forecaster(questions: Sequence[Totals], weight: Floats) -> ForecasterSums:
@@ -137,20 +137,20 @@ def sum_by_forecaster(questions: Sequence[Totals], weight: Floats) -> Forecaster
     )
 
 
-def order_places(
+def rank_board(
     questions: Sequence[Totals],
     sums: ForecasterSums,
     take: Floats,
     share: Floats,
     pool: float,
-    by: Floats,
-    out: Collection[int],
+    ranked_by: Floats,
+    excluded: Collection[int],
 ) -> TournamentBoard:
-    """Return the board, ranked by one of its columns; excluded forecasters have no rank of their own."""
-    ranks = rank_scores(by, out)
-    is_out = np.zeros(by.size, dtype=np.bool_)
-    is_out[list(out)] = True
-    columns = [ranks, sums.score, sums.coverage, take, share, share * pool, sums.questions, is_out]
+    """Return the board, ranked by one of its columns; excluded forecasters take no rank from others."""
+    ranks = rank_scores(ranked_by, excluded)
+    is_excluded = np.zeros(ranked_by.size, dtype=np.bool_)
+    is_excluded[list(excluded)] = True
+    columns = [ranks, sums.score, sums.coverage, take, share, share * pool, sums.questions, is_excluded]
     rows = zip(sums.names, *(column.tolist() for column in columns), strict=True)
 
     places = [TournamentPlace(*row) for row in rows]

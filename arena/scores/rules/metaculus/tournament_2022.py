@@ -26,7 +26,7 @@ from arena.scores.rules.metaculus.community import median
 from arena.scores.rules.metaculus.forecasts import Forecasts, ForecastScores, MetaculusQuestion, Totals
 from arena.scores.rules.metaculus.tournament import (
     TournamentBoard,
-    order_places,
+    rank_board,
     shares,
     sum_by_forecaster,
 )
@@ -83,4 +83,4 @@ def board(questions: Sequence[Totals], pool: float = 0.0) -> TournamentBoard:
 
     # Shares are the same of takes that are all divided by the largest e^score.
     divided = np.exp(sums.score - sums.score.max(initial=0.0)) * sums.coverage
-    return order_places(questions, sums, take, shares(divided), pool, take, ())
+    return rank_board(questions, sums, take, shares(divided), pool, take, ())

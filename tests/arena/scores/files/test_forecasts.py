@@ -103,7 +103,7 @@ def test_whatever_is_in_a_file_it_is_scored_or_refused(
     more: list[str], rows: list[list[str]], torn: int
 ) -> None:
     width = 4 + len(more) - torn
-    scored_or_refused("\n".join([",".join([HEAD, *more]), *(",".join(row[:width]) for row in rows)]))
+    check_scored_or_refused("\n".join([",".join([HEAD, *more]), *(",".join(row[:width]) for row in rows)]))
 
 
 TIME = st.sampled_from(["0", "1", "2", "3", ""])
@@ -119,10 +119,10 @@ TIME = st.sampled_from(["0", "1", "2", "3", ""])
     )
 )
 def test_whatever_the_times_a_file_is_scored_or_refused(rows: list[tuple[str, ...]]) -> None:
-    scored_or_refused("\n".join([TIMED, *(",".join(row) for row in rows)]))
+    check_scored_or_refused("\n".join([TIMED, *(",".join(row) for row in rows)]))
 
 
-def scored_or_refused(text: str) -> None:
+def check_scored_or_refused(text: str) -> None:
     """Check that a file gets a board in both modes, or an error that says what is wrong with it."""
     try:
         table = read_forecasts("f.csv", text)
