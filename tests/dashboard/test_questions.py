@@ -179,6 +179,10 @@ def test_the_home_page_has_the_board_of_all_kinds(asked: Path, show: Show) -> No
     assert len(kinds) == len(found.kinds)
 
 
+def test_where_nobody_bets_an_agent_has_no_calibration_of_bets(asked: Path, show: Show) -> None:
+    assert "Calibration of its bets" not in words(show("agent", asked, agent="ann", part="forecasts"))
+
+
 @pytest.mark.parametrize("view", ["arena", "cohort"])
 def test_where_nobody_bets_that_board_stands_alone(view: str, asked: Path, show: Show) -> None:
     page = show(view, asked)
