@@ -45,13 +45,14 @@ def all_kinds_boxes(
         groups[title].append(row)
 
     # As on the season's own board, and in the terminal, nobody has a rank before enough has resolved.
+    is_early = max((row.events for row in found.report.rows), default=0) < ENOUGH_EVENTS
     entries = 0
-    if max((row.events for row in found.report.rows), default=0) >= ENOUGH_EVENTS:
+    if not is_early:
         entries = sum(row.rank_low is not None for row in found.report.rows)
     tables = {}
     for title, rows in groups.items():
         if rows:
-            shown_title = title or PROVISIONAL * (not entries)
+            shown_title = title or PROVISIONAL * is_early
             tables[shown_title] = [_row(row, entries, overview, address, costs or {}) for row in rows]
     columns = dict(columns_of_table("all kinds"))
     if overview.is_simulated:

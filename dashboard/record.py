@@ -516,17 +516,27 @@ def by_agent(items: Iterable[Known]) -> dict[str, Known]:
 
 
 def leaderboard_lines(
-    board: Leaderboard, figures: CacheEntry[tuple[ProfileFigures, ...]] | None = None
+    board: Leaderboard,
+    figures: CacheEntry[tuple[ProfileFigures, ...]] | None = None,
+    verdict: Verdict | None = None,
 ) -> tuple[LeaderboardLine, ...]:
-    """Return the rows of a leaderboard with the other facts about each agent."""
+    """Return the rows of a leaderboard with the other facts about each agent.
+
+    `verdict` is that of the whole record, where the board may be only on questions of yes or no; rows
+    are in its order.
+    """
     briefs = by_agent(figures.value if figures else ())
     metaculus = by_agent(board.metaculus)
-    verdicts = by_agent(board.verdict.agents if board.verdict else ())
+    told = verdict or board.verdict
+    verdicts = by_agent(told.agents if told else ())
 
     lines = []
     for row in board.rows:
         name = row.agent
         lines.append(LeaderboardLine(row, briefs.get(name), metaculus.get(name), verdicts.get(name)))
+    if verdict is not None:
+        places = {name: place for place, name in enumerate(verdicts)}
+        lines.sort(key=lambda line: places.get(line.row.agent, len(places)))
     return tuple(lines)
 
 
@@ -552,8 +562,10 @@ def read_leaderboard_page(connection: Connection, cohort: int | None = None) -> 
     board = LEADERBOARD.read(connection, cohort)
     if board is None:
         return LeaderboardPage(None, (), tuple(read_account_equity(connection, cohort)))
-    figures = FIGURES.read(connection) if cohort is None else None
-    lines = leaderboard_lines(board.value, figures)
+    if cohort is not None:
+        return LeaderboardPage(board, leaderboard_lines(board.value), ())
+    figures = FIGURES.read(connection)
+    lines = leaderboard_lines(board.value, figures, read_verdict(connection))
     if figures is None:
         return LeaderboardPage(board, lines, ())
     made_at = min(board.made_at, figures.made_at)

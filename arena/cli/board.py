@@ -9,6 +9,8 @@ from arena.cli.board_columns import (
     COHORT_COLUMNS,
     COHORT_UNRANKED,
     COLUMNS,
+    COMMUNITY_MEANT,
+    COMMUNITY_WEIGHTS,
     EARLY_COLUMNS,
     EARLY_ORDERS,
     METACULUS,
@@ -129,8 +131,10 @@ def _tables(data: Data, choice: TableChoice) -> Page:
         rows.sort(key=_profit_order)
     elif is_of_cohort:
         order = INTERVAL_ORDER
+    community: list[dict[str, Any]] = []
     if not is_early or choice.columns:
-        rows.extend(_community_rows(data, rows[0]))
+        community = list(_community_rows(data, rows[0]))
+        rows += community
     columns = with_money(_columns(choice, is_of_cohort, is_early), has_money)
     reasons = with_money(COHORT_UNRANKED if is_of_cohort else UNRANKED, has_money)
 
@@ -142,6 +146,8 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     if "unranked" in groups:
         yield Table(reasons, groups["unranked"], "Not ranked", tells_hidden=False)
     yield Notes(NOTES, (order,) if "ranked" in groups else ())
+    if community:
+        yield COMMUNITY_MEANT if is_of_cohort else f"{COMMUNITY_MEANT} {COMMUNITY_WEIGHTS}"
 
 
 def _grouped(rows: Sequence[Data], is_early: bool) -> dict[str, list[Data]]:

@@ -207,6 +207,8 @@ METACULUS = (
     answered(1),
     TableColumn("outside", "", lambda yes: "outside" if yes else ""),
 )
+COMMUNITY_MEANT = "Community: the recency-weighted median of all agents."
+COMMUNITY_WEIGHTS = "Its Brier score counts a market once in each cohort, the others' scores count it once."
 METACULUS_LEGEND = (
     "Metaculus's scores, averaged over each market's life in its cohort; spot: as it closed. Above 0 is "
     "better than the other agents (peer), or than knowing nothing (baseline). Agents marked outside are not "

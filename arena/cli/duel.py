@@ -8,8 +8,8 @@ from arena.cli.options import Options
 from arena.cli.output import plain
 from arena.errors import ArenaError
 from arena.record.schema.database import Connection
+from arena.scores.all_kinds import read_season_verdict
 from arena.scores.comparisons import compute_duel
-from arena.scores.leaderboard import read_leaderboard
 from arena.scores.spending import read_spending, spending_sentences
 from arena.scores.verdict import (
     EVEN_SENTENCE,
@@ -44,7 +44,7 @@ def read_duel(
     first, second = dict.fromkeys(names)
     duel = compute_duel(connection, first, second, cohort)
     spending = read_spending(connection, duel, cohort)
-    verdict = read_leaderboard(connection).verdict or Verdict()
+    verdict = read_season_verdict(connection) or Verdict()
 
     sentences = duel_sentences(duel, verdict)
     if cohort is not None:

@@ -23,9 +23,11 @@ from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.report import FileReport, report_data, report_file
 from arena.scores.files.score_choices import ScoreChoices
 from arena.scores.files.scores import rank_key
+from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.rules._columns import none_for_nan
 from arena.scores.season_notes import season_notes
 from arena.scores.season_table import SeasonRows, YesNoRows, season_table, turn_times
+from arena.scores.verdict import Verdict
 from markets.distributions import YES_NO
 from markets.millionths import ONE
 
@@ -120,6 +122,19 @@ def all_kinds_of(connection: Connection, cohort: int | None = None) -> AllKinds 
         return None
     cached = ALL_KINDS.read_current(connection, cohort)
     return cached or compute_all_kinds(connection, cohort)
+
+
+def read_season_verdict(connection: Connection, board: Leaderboard | None = None) -> Verdict | None:
+    """Return the verdict of the whole record, on all kinds of questions where not all are yes/no.
+
+    `board` is the leaderboard of all cohorts, where it was read before.
+    """
+    all_kinds = all_kinds_of(connection)
+    if all_kinds is not None:
+        return all_kinds.report.verdict
+    if board is None:
+        board = read_leaderboard(connection)
+    return board.verdict
 
 
 def compute_all_kinds(connection: Connection, cohort: int | None = None) -> AllKinds:

@@ -8,7 +8,7 @@ from typing import Any
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.schema.database import Connection
-from arena.scores.all_kinds import all_kinds_data, all_kinds_of
+from arena.scores.all_kinds import all_kinds_data, all_kinds_of, read_season_verdict
 from arena.scores.leaderboard import (
     PROVISIONAL_NOTICE,
     compute_provisional,
@@ -29,8 +29,7 @@ def board_data(connection: Connection, cohort: int | None = None) -> Data:
     if all_kinds is not None:
         data["all_kinds"] = all_kinds_data(all_kinds)
     if cohort is not None:
-        over_all = all_kinds_of(connection)
-        verdict = over_all.report.verdict if over_all else read_leaderboard(connection).verdict
+        verdict = read_season_verdict(connection)
         data["over_all_cohorts"] = verdict.sentence if verdict else None
     elif all_kinds is not None:
         data |= verdict_data(all_kinds.report.verdict)

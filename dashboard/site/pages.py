@@ -146,7 +146,7 @@ class SeasonSite:
     @cached_property
     def lines(self) -> tuple[LeaderboardLine, ...]:
         """Return its rows, each with its luck and calibration."""
-        return leaderboard_lines(self.board, FIGURES.read(self.connection))
+        return leaderboard_lines(self.board, FIGURES.read(self.connection), self.verdict)
 
     @cached_property
     def curves(self) -> dict[str, tuple[PnlPoint, ...]]:

@@ -13,6 +13,7 @@ from arena.errors import ArenaError
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.database import Connection
+from arena.scores.all_kinds import read_season_verdict
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.profiles.calibrations import ForecasterCalibration, agent_calibrations, price_calibration
@@ -51,6 +52,7 @@ from dashboard.pictures import REST
 from dashboard.record import (
     CohortLine,
     Colours,
+    LeaderboardLine,
     PnlPoint,
     SeasonOverview,
     leaderboard_lines,
@@ -84,6 +86,13 @@ class ReportFacts:
     calibrations: tuple[ForecasterCalibration, ...]
     price: ForecasterCalibration | None
 
+    @property
+    def agent_lines(self) -> tuple[LeaderboardLine, ...]:
+        """Return the rows of the board; over all cohorts each has its agent's part of the verdict."""
+        if self.cohort is not None:
+            return leaderboard_lines(self.ranking)
+        return leaderboard_lines(self.ranking, verdict=self.verdict)
+
 
 def gather(connection: Connection, cohort: int | None, board: Leaderboard | None = None) -> ReportFacts:
     """Return the standings of every cohort or of one; with the board given, without calibration.
@@ -94,9 +103,8 @@ def gather(connection: Connection, cohort: int | None, board: Leaderboard | None
     if not season.cohorts:
         raise no_cohort()
     ranking = board or read_leaderboard(connection, cohort)
-    verdict = ranking.verdict
-    if cohort is not None:
-        verdict = read_leaderboard(connection).verdict
+    whole = ranking if cohort is None else None
+    verdict = read_season_verdict(connection, whole)
 
     lines = {line.number: line for line in season.cohorts if cohort in (None, line.number)}
     curves: list[tuple[CohortLine, tuple[PnlPoint, ...]]] = []
@@ -149,7 +157,7 @@ def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
         yield quiet(f"Twins, which have the same settings, lie {noise:.4f} apart: that much is noise.")
 
     yield from _tables(facts, address)
-    if is_any_known(leaderboard_lines(facts.ranking), columns_of("brier_implied")):
+    if is_any_known(facts.agent_lines, columns_of("brier_implied")):
         yield quiet(f"* {IMPLIED_NOTE}")
     yield from _charts(facts)
 
@@ -163,7 +171,7 @@ def _verdict(facts: ReportFacts) -> str:
 
 def _tables(facts: ReportFacts, address: Address) -> Iterator[Markup]:
     """Yield every figure of ranked agents and references, then the agents without a rank."""
-    lines = leaderboard_lines(facts.ranking)
+    lines = facts.agent_lines
     names = facts.season.names
     parts = board_parts(lines)
     if is_provisional(lines):

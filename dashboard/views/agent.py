@@ -1,7 +1,7 @@
 """One agent over all its cohorts: ranks, verdict, equity and calibration, then details in tabs."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -235,6 +235,17 @@ def read_counts(
     return counts
 
 
+def read_held_events(connection: Connection, market_ids: Sequence[str]) -> dict[str, str]:
+    """Return by event the question of the first of these markets that belongs to it."""
+    questions: dict[str, str] = {}
+    for batch in batches(market_ids):
+        rows = newest_rows(connection, MarketVersionRow, batch, "version", "event_id", "question")
+        for market in batch:
+            row = rows[market]
+            questions.setdefault(row.event_id, row.question)
+    return questions
+
+
 def read_questions(connection: Connection, market_ids: Sequence[str]) -> dict[str, str]:
     """Return the question of each market, as its page said last."""
     questions: dict[str, str] = {}
@@ -463,7 +474,7 @@ def _judged_forecasts(source: RecordSource, details: DetailedProfile, look: str,
 
     deals = tuple(deal.market_id for deal in details.profile.bargains)
     questions = kept(source, read_questions, deals)
-    show_forecasts(details, questions, look)
+    show_forecasts(details, questions, look, has_money=has_money)
 
 
 def _one_cohort(
@@ -531,12 +542,17 @@ OPEN = 4
 """Open positions shown at once."""
 
 
+def largest_first(holdings: Iterable[Holding]) -> list[Holding]:
+    """Return open positions by what they are worth, the largest first."""
+    return sorted(holdings, key=lambda holding: -holding.position.money.value)
+
+
 def show_held(holdings: Sequence[Holding]) -> None:
     """Show the largest open positions as last marked, and the others on demand."""
     if not holdings:
         put(quiet("No open positions."), "open positions")
         return
-    ordered = sorted(holdings, key=lambda holding: -holding.position.money.value)
+    ordered = largest_first(holdings)
     value = 0
     gain = 0
     for holding in holdings:
@@ -721,7 +737,8 @@ def calibration(details: DetailedProfile | None, colours: Colours) -> Markup:
     if details is None:
         return box(CALIBRATION, below="being computed")
     profile = details.profile
-    return calibration_box({profile.agent: profile.calibration}, colours, UNANSWERED, is_named=False)
+    nothing = UNRESOLVED if any(details.histogram) else UNSTATED
+    return calibration_box({profile.agent: profile.calibration}, colours, nothing, is_named=False)
 
 
 def evidence_chart(evidence: EvidenceCurve, look: str) -> Markup:
@@ -799,8 +816,11 @@ def _money(source: RecordSource, details: DetailedProfile | None) -> None:
     if details is not None:
         show_split(details)
         stakes = details.profile.at_stake
+        holdings = kept(source, read_holdings, details.profile.agent)
+        held = [holding.position.market_id for holding in largest_first(holdings)]
         events = [exposure.event for exposure in stakes]
-        questions = kept(source, read_event_questions, events)
+        # Stakes are computed from time to time, and may be on events in which it holds nothing any more.
+        questions = kept(source, read_event_questions, events) | kept(source, read_held_events, held)
         show_stakes(stakes, questions)
 
 
@@ -946,7 +966,8 @@ MEANT = {
 }
 WAITING = ":material/hourglass_empty:"
 FINE = ":material/check:"
-UNANSWERED = "None of its answers has resolved: calibration rests on answers alone."
+UNSTATED = "It has stated no probability yet."
+UNRESOLVED = "No market that it forecast has resolved yet."
 
 
 def show_answers(answered: Sequence[AgentAnswer]) -> None:
@@ -975,17 +996,19 @@ def _answer_row(answered: AgentAnswer) -> dict[str, object]:
     }
 
 
-def show_forecasts(details: DetailedProfile, questions: Mapping[str, str], look: str) -> None:
+def show_forecasts(
+    details: DetailedProfile, questions: Mapping[str, str], look: str, *, has_money: bool
+) -> None:
     """Show skill and calibration, their parts, coherence and blind answers."""
     by = choice("In parts by", "by", BY, "category")
     _skill(details, by)
-    _readings(details, look)
+    if has_money:
+        _readings(details, look)
     calibrated = details.calibrated.get(by, ())
     _calibrated(calibrated, by)
 
-    nothing = "It has stated no probability yet."
     below = "How often it stated each probability of YES, resolved or not."
-    if section("What it states", any(details.histogram), nothing, below, WAITING):
+    if section("What it states", any(details.histogram), UNSTATED, below, WAITING):
         many = len(details.histogram)
         edges = [100 * (place / many) for place in range(many + 1)]
         chart = columns_chart(edges, details.histogram, "How often it stated each probability", "%.0f%")
@@ -1037,11 +1060,11 @@ def _readings(details: DetailedProfile, look: str) -> None:
         if diagram.points:
             chart = calibration_chart([(title, diagram, look)], f"Calibration, {title}", is_named=False)
             drawn.append(box(title, chart))
-    if not details.profile.calibration.points:
-        st.info(UNANSWERED, icon=WAITING)
-    if drawn:
-        st.caption("Anchored: bets as a move from the price paid. Implied: bets by stake alone.")
-        put(beside(*drawn), "readings")
+    if not drawn:
+        st.info("It has no resolved bet yet.", icon=WAITING)
+        return
+    st.caption("Anchored: bets as a move from the price paid. Implied: bets by stake alone.")
+    put(beside(*drawn), "readings")
 
 
 def _calibrated(parts: Sequence[Calibrated], by: str) -> None:

@@ -14,6 +14,7 @@ from dashboard.board import CALIBRATION
 from dashboard.charts import Line, calibration_chart, line_chart
 from dashboard.html import HtmlCell, beside, board_of, box, columns_of_table, html_table, light
 from dashboard.site.shell import css
+from dashboard.words import filled
 from tests.browser.watching import sticks_out
 
 pytestmark = pytest.mark.browser
@@ -62,6 +63,24 @@ def test_names_that_differ_at_their_ends_are_told_apart(narrow: Page) -> None:
     assert narrow.evaluate(CUT_ENDS) == []
     assert narrow.locator("tbody th a").evaluate_all("all => all.map(a => a.textContent)") == NAMES
     assert sticks_out(narrow) == 0
+
+
+@pytest.mark.parametrize("width", [768, 1024, 1440])
+def test_a_very_long_name_leaves_room_for_the_mark_of_what_is_cut_after_it(narrow: Page, width: int) -> None:
+    """Without that room a browser paints the mark in place of the name."""
+    narrow.set_viewport_size({"width": width, "height": 900})
+    name = "a-model-of-which-the-name-is-as-long-as-a-config-lets-it-be-2026"
+    rank = filled('<span class="rank">%s</span>', "1–2")
+    row = {"rank": rank, "agent": HtmlCell(name, name, "some/maker"), "href": "agent"}
+    row |= dict.fromkeys(("closer", "better", "pnl", "return_pct", "cost_usd"), 300.0)
+    row |= dict.fromkeys(("equity", "calibration"), HtmlCell("82% → 83%"))
+    put(narrow, board_of({"": [row]}, columns_of_table("short board"), "Leaderboard"), "wide")
+    cell = narrow.locator("tbody th").bounding_box()
+    cut = narrow.locator("tbody th .cut").bounding_box()
+    assert cell is not None
+    assert cut is not None
+    assert cut["x"] + cut["width"] < cell["x"] + cell["width"] - 20
+    assert narrow.evaluate(CUT_ENDS) == []
 
 
 def test_chips_of_many_long_names_take_one_line(narrow: Page) -> None:

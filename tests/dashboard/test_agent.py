@@ -191,9 +191,32 @@ def test_who_is_not_ranked_has_the_reason_in_place_of_its_skill(
     assert "Not ranked: 5 of 5 turns failed." in words(page).replace(JOINER, "")
     assert dict(tiles(page))["closer than the price"] == "–"
     assert "Evidence" not in headings(page)
-    assert part == "record" or "None of its answers has resolved" in words(page)
+    assert "It has stated no probability yet." in "".join(markup(page))
+    assert part == "record" or "It has no resolved bet yet." in words(page)
     duel = show("duel", shared("all_failed", tmp_path_factory), a="ann", b="bob")
     assert "Nothing to compare: no answer from `ann` or `bob` yet." in words(duel)
+
+
+def test_who_has_bet_nothing_has_a_sentence_in_place_of_the_calibration_of_its_bets(
+    no_bets: Path, show: Show
+) -> None:
+    page = show("agent", no_bets, agent="quiet", part="forecasts")
+    assert "Calibration of its bets" in words(page)
+    assert "It has no resolved bet yet." in words(page)
+
+
+def test_before_anything_has_resolved_calibration_is_said_to_wait(first_round: Path, show: Show) -> None:
+    page = show("agent", first_round, agent="oracle")
+    assert "No market that it forecast has resolved yet." in "".join(markup(page))
+
+
+def test_an_event_at_stake_is_named_by_a_market_that_is_held(first_round: Path, show: Show) -> None:
+    page = show("agent", first_round, agent="oracle", part="money")
+    [stakes] = [rows for rows in tables(page) if "Worst $" in rows]
+    with read_only(first_round) as connection:
+        held = {holding.position.question for holding in read_holdings(connection, "oracle")}
+    assert len(stakes)
+    assert set(stakes["Event"]) <= held
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,12 +6,17 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from typer.testing import CliRunner
 
+from arena.cli.main import app
 from arena.scores.all_kinds import compute_all_kinds
 from dashboard.html import columns_of_table, html_table
 from dashboard.questions import answer_picture, answer_words, form_words
+from dashboard.site.standings import gather, report_page
+from dashboard.words import JOINER
 from markets.distributions import Distribution, QuestionForm, distribution_of, form_of
 from portfolio.rules import REALISTIC
+from tests.builders import NOW
 from tests.dashboard.opening import Show, markup, tables, words
 from tests.dashboard.test_palette import CSS
 from tests.records.question_season import play
@@ -173,6 +178,10 @@ def test_the_home_page_has_the_board_of_all_kinds(asked: Path, show: Show) -> No
     assert len(kinds) == len(found.kinds)
 
 
+def test_where_nobody_bets_an_agent_has_no_calibration_of_bets(asked: Path, show: Show) -> None:
+    assert "Calibration of its bets" not in words(show("agent", asked, agent="ann", part="forecasts"))
+
+
 @pytest.mark.parametrize("view", ["arena", "cohort"])
 def test_where_nobody_bets_that_board_stands_alone(view: str, asked: Path, show: Show) -> None:
     page = show(view, asked)
@@ -192,6 +201,40 @@ def test_where_nobody_bets_a_cohort_says_how_many_of_its_questions_have_ended(
     assert f"{ended_questions} ended" in "".join(markup(show("arena", asked)))
 
 
+def test_every_page_has_the_verdict_on_all_kinds_of_questions(tmp_path: Path, show: Show) -> None:
+    """Those of yes or no are too few to tell ann and cid apart, all kinds together are not."""
+    path = tmp_path / "record.db"
+    settings = {name: {"model": f"lab/{name}"} for name in ("ann", "bob", "cid")}
+    play(path, size=60, settings=settings).close()
+    with read_only(worked_out(path)) as connection:
+        found = compute_all_kinds(connection).report.verdict
+        report = report_page(gather(connection, None), NOW)
+    assert found is not None
+    own = found.of("ann")
+    assert own is not None
+    assert own.better_than == ("cid",)
+
+    page = show("agent", path, agent="ann")
+    assert own.sentence in words(page).replace("\\", "").replace(JOINER, "")
+    assert f"ranks {own.rank_text} of 3" in "".join(markup(page))
+    assert found.sentence in report
+    board = next(table for table in tables(show("leaderboard", path)) if "better" in table)
+    assert dict(zip(board["agent"], board["better"], strict=True)) == {
+        "ann": "1 of 2",
+        "bob": "1 of 2",
+        "cid": "0 of 2",
+    }
+    duel = CliRunner().invoke(app, ["board", "ann", "cid", "--database", str(path)])
+    assert "ann forecasts better than cid since" in duel.stdout
+
+
+def test_a_cohort_in_which_enough_has_resolved_is_not_called_provisional(asked: Path, show: Show) -> None:
+    """Nobody has ranks in a single cohort, however much has resolved."""
+    page = "".join(markup(show("cohort", asked, cohort="1")))
+    assert "Questions of all kinds" in page
+    assert "nobody is ranked before" not in page
+
+
 def test_answers_are_read_as_finely_as_their_range() -> None:
     given = Distribution(quantiles=((100_000, "1.234567"), (500_000, "5"), (900_000, "7.25")))
     assert answer_words(NUMBER, given.text) == "5 (80%: 1.23 to 7.25)"
@@ -207,6 +250,7 @@ def test_before_enough_has_resolved_nobody_has_a_rank(tmp_path: Path, show: Show
     page = "".join(markup(show("arena", worked_out(path))))
     assert "Questions of all kinds" in page
     assert 'class="rank"' not in page
+    assert "nobody is ranked before" in "".join(markup(show("cohort", path, cohort="1")))
 
 
 OPTIONS = QuestionForm("multiple_choice", ("a", "b"))

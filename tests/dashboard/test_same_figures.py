@@ -10,7 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
+from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import percent_of_price
+from arena.scores.profiles.calibrations import compute_calibrations
 from dashboard.words import JOINER, in_dollars, plain, written
 from tests.dashboard.addresses import BET_ON, busiest
 from tests.dashboard.opening import Show, tables, tiles, words
@@ -63,6 +65,15 @@ def money(dollars: float) -> str:
 
 def cohorts_of(record: Path) -> list[int]:
     return [int(number) for (number,) in rows_in(record, "SELECT number FROM cohort ORDER BY number")]
+
+
+def test_the_same_forecasts_have_the_same_calibration(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """In the demo kelly bets on what sharp states."""
+    path = shared("demo", tmp_path_factory)
+    with open_read_only(str(path)) as engine, reading(engine) as connection:
+        for number in cohorts_of(path):
+            stated = {one.agent: one.diagram for one in compute_calibrations(connection, number).stated}
+            assert stated["kelly"] == stated["sharp"]
 
 
 def test_the_standings_of_a_cohort(record: Path, show: Show) -> None:

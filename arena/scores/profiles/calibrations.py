@@ -77,7 +77,7 @@ CALIBRATIONS = CacheKind(
 
 
 def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> CohortCalibrations:
-    """Return a cohort's calibrations as of now; the same seed gives the same digits."""
+    """Return a cohort's calibrations as of now; the same seed and forecasts give the same digits."""
     [stored] = select_cohorts(read_cohorts(connection), number)
     names = [entrant.name for entrant in stored.cohort.entrants if entrant.kind != MARKET]
     forecasts = read_forecast_columns(connection, number)
@@ -85,11 +85,11 @@ def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> 
 
     anchored = []
     implied = []
-    for position, name in enumerate(names):
+    for name in names:
         own = rows_of_agent(bets, name)
         columns = (own.outcome, own.market, own.market)  # each market counts as an event
-        anchored.append(_forecaster_calibration(name, own.anchored, *columns, [seed, 2, position]))
-        implied.append(_forecaster_calibration(name, own.implied, *columns, [seed, 3, position]))
+        anchored.append(_forecaster_calibration(name, own.anchored, *columns, [seed, 2]))
+        implied.append(_forecaster_calibration(name, own.implied, *columns, [seed, 3]))
 
     return CohortCalibrations(
         stated=agent_calibrations(forecasts, names, seed),
@@ -102,13 +102,13 @@ def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> 
 def agent_calibrations(
     forecasts: ForecastColumns, names: Sequence[str], seed: int = 0
 ) -> tuple[ForecasterCalibration, ...]:
-    """Return the calibrations of agents' stated probabilities."""
+    """Return the calibrations of agents' stated probabilities; equal forecasts have the same digits."""
     calibrations = []
-    for position, name in enumerate(names):
+    for name in names:
         own = answered_rows(rows_of_agent(forecasts, name))
         stated = probability(own.forecast)
         calibrations.append(
-            _forecaster_calibration(name, stated, own.outcome, own.market, own.event, [seed, 1, position])
+            _forecaster_calibration(name, stated, own.outcome, own.market, own.event, [seed, 1])
         )
     return tuple(calibrations)
 

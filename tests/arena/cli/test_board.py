@@ -122,6 +122,23 @@ def test_at_eighty_characters_it_has_eight_columns(
     assert "columns are hidden; widen the terminal or use --wide." in text
 
 
+def test_a_row_of_the_community_is_explained(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its Brier score weighs markets otherwise than those of the rows beside it."""
+    assert "Community:" not in shown(found_of(BOARD), 80, capsys, monkeypatch)
+    metaculus = [{"agent": "community", "brier": 0.15}]
+    text = one_line(shown(found_of(BOARD, metaculus=metaculus), 80, capsys, monkeypatch))
+    assert "community – – 0.1500" in text
+    assert "Community: the recency-weighted median of all agents." in text
+    weights = "Its Brier score counts a market once in each cohort, the others' scores count it once."
+    assert weights in text
+    cohort = found_of(BOARD, metaculus=metaculus, over_all_cohorts="As before.")
+    text = one_line(shown(cohort, 80, capsys, monkeypatch))
+    assert "Community:" in text
+    assert weights not in text
+
+
 def test_the_verdict_and_what_it_guarantees_come_first(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
