@@ -374,9 +374,11 @@ def next_decision_time(
         if following is None and look is not None and look <= now:
             return now.replace(second=0, microsecond=0)
 
-        message = "every round is over"
-        if following is not None:
-            message = f"no decision is due; the next is on {following:{MINUTE_FORMAT}}"
+        if following is None:
+            hint = "arena run settles what is open" if unended else "arena board shows the results"
+            raise ArenaError("over", "every round is over", hint)
+
+        message = f"no decision is due; the next is on {following:{MINUTE_FORMAT}}"
         raise ArenaError("not_due", message, "a round must be played within 6 hours of its time")
 
     following = plan.first if newest is None else next_time_after(newest, plan, record)
