@@ -276,6 +276,27 @@ def test_what_is_suggested_names_the_same_record_config_and_clock(tmp_path: Path
     assert "--round" not in rehearsed
 
 
+def test_the_commands_in_json_name_the_same_record_config_and_clock(tmp_path: Path) -> None:
+    away = "{name: eve, model: openai/eve, base_url: 'http://127.0.0.1:9/v1', price: {input: 0, output: 0}}"
+    simulated_config(tmp_path, away, cohorts="rounds: 2, count: 1")
+    named = ("--config", "config.yaml", "--database", "r.db")
+    assert arena(tmp_path, "run", "--round", *named).returncode == 2
+
+    options = "--config config.yaml --database r.db"
+    found = status_of(tmp_path, *named)
+    assert all(task["command"].endswith(f" {options}") for task in found["today"])
+    reasons = {reason["code"]: reason for reason in found["reasons"]}
+    again = f"arena run --round --at 2026-01-04T00:00Z {options}"
+    assert reasons["failed_turns"]["command"] == again
+
+    write(tmp_path, "2026-01-04T00:00Z\n", "clock")
+    by_clock = {
+        reason["code"]: reason for reason in status_of(tmp_path, *named, "--clock", "clock")["reasons"]
+    }
+    again = f"arena run --clock clock {options}"
+    assert by_clock["failed_turns"]["command"] == again
+
+
 def test_spans_compare_instants_of_one_clock_only(tmp_path: Path) -> None:
     """Incidents and jobs are noted by another clock than a rehearsal's; rounds have a time of their own."""
     simulated_config(tmp_path, "{name: ann, kind: market}", cohorts="rounds: 4, count: 1")
