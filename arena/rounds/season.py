@@ -383,9 +383,11 @@ def next_decision_time(
 
     following = plan.first if newest is None else next_time_after(newest, plan, record)
     if following is None and newest is not None and newest_played is not None:
-        # Every round is over: open positions are settled a whole number of weeks after the last one.
-        weeks = max(1, -((newest_played - newest) // WEEK))
-        following = newest_played + weeks * WEEK if unended else look
+        # Every round is over: open positions are settled a whole number of weeks after the first one.
+        # `arena run` may have marked them in between.
+        last_weekly = newest_played - (newest_played - plan.first) % WEEK
+        weeks = max(1, -((last_weekly - newest) // WEEK))
+        following = last_weekly + weeks * WEEK if unended else look
 
     if following is None:
         raise ArenaError("over", "every round has been played", "arena board shows the results")
