@@ -42,18 +42,44 @@ def typed(command: str) -> str:
 
 
 SUGGESTED = re.compile(
-    r"\barena (?:run(?= --|`)|check|status|board|show [a-z]+|admin (?:backup|verify|cohort [a-z]+))"
-    r"(?: --(?!config|database)[a-z-]+| all\b| [\dA-Z][\w:.-]*)*(?! --)"
+    r"\barena (?:run(?= --|`)|check|status|board|show (?:(?:agent|turn) [^\s`,;:]++|[a-z]++)"
+    r"|admin (?:backup|verify|cohort [a-z]++))"
+    r"(?: --model [^\s`,;:]++| --(?!config|database)[a-z-]++| (?:all|next)\b| [\dA-Z](?:[\w:.-]*\w)?+)*+"
+    r"(?! --)"
 )
-"""A command that reads a config and a record, with those of its options that a hint gives it."""
+"""A command that reads a config and a record, with those of its words that a hint gives it.
+
+Its quantifiers never give back what they have matched: a command that names a record already is left alone.
+"""
 
 
-def with_options(text: str) -> str:
+def with_options(text: str, clock: str = "") -> str:
     """Return a text in which suggested commands have the options that name the same config and record.
 
-    Hints are made where nobody knows what was typed.
+    Hints are made where nobody knows what was typed. `clock` is the option that names a rehearsal's clock.
     """
-    return SUGGESTED.sub(lambda command: command[0] + AGAIN.get(), text)
+
+    def completed(found: re.Match[str]) -> str:
+        """Return a suggested command with the options."""
+        command = by_clock(found[0].removeprefix("arena "), clock)
+        return f"arena {command}{AGAIN.get()}"
+
+    return SUGGESTED.sub(completed, text)
+
+
+def by_clock(command: str, clock: str) -> str:
+    """Return a command as it is typed in a rehearsal: only the option that names its clock plays it.
+
+    >>> by_clock("run --round --at 2026-01-04T00:00Z", " --clock clock"), by_clock("check", " --clock clock")
+    ('run --clock clock', 'check')
+    """
+    if not clock:
+        return command
+    if command.startswith("run --round"):
+        return f"run{clock}"
+    if command in ("run", "run --once"):
+        return command + clock
+    return command
 
 
 def print_json(value: object) -> None:

@@ -18,7 +18,16 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.cli.options import Options, clock_of, clock_option
-from arena.cli.output import attributes, interruptible, minute, plain, print_json, prints_aside, typed
+from arena.cli.output import (
+    attributes,
+    interruptible,
+    minute,
+    plain,
+    print_json,
+    prints_aside,
+    typed,
+    with_options,
+)
 from arena.cli.page import print_page
 from arena.clock import Clock
 from arena.cohorts.freeze import check_keys
@@ -64,7 +73,7 @@ def run_season(
         message = "a rehearsal would write to this arena's own record"
         raise ArenaError("no_database", message, "give it its own record: --database rehearsal.db")
 
-    with opened_log(log, chosen.json) as opened, prints_aside():
+    with opened_log(log, chosen.json, clock_option(clock)) as opened, prints_aside():
         done = play(config, once, open_clock, opened, baselines, leave_failed)
 
     progress = done.progress
@@ -72,7 +81,8 @@ def run_season(
         print_json(attributes(progress, "rounds", "turns", "jobs", "failed", "left"))
     elif not log.quiet:
         following = "board" if progress.rounds else f"status{clock_option(clock)}"
-        print_page([f"Stopped: {progress.summary()}.", f"Next: {typed(following)}"])
+        summary = with_options(progress.summary(), clock_option(clock))
+        print_page([f"Stopped: {summary}.", f"Next: {typed(following)}"])
 
     if done.stop.hurry.is_set():
         raise typer.Exit(130)
@@ -109,12 +119,13 @@ def play(
 
 @dataclass
 class LineLog:
-    """One line for each event, on a stream."""
+    """One line for each event, on a stream; `clock` is the option that names a rehearsal's clock."""
 
     stream: TextIO
     as_json: bool
     quiet: bool
     verbose: bool = False
+    clock: str = ""
 
     def watch(self, progress: RunProgress, record: Record) -> None:
         """Do nothing: a line needs nothing but its event."""
@@ -125,7 +136,7 @@ class LineLog:
         if not event.is_trouble and (self.quiet or not is_shown):
             return
 
-        line = event_line(event)
+        line = event_line(event, self.clock)
         if self.as_json:
             line = json.dumps(event.as_data(), ensure_ascii=True)
         print(line, file=self.stream, flush=True)
@@ -133,10 +144,11 @@ class LineLog:
 
 @dataclass
 class LiveStatus:
-    """Lines of events in a terminal, with the live status below them."""
+    """Lines of events in a terminal, with the live status below them; `clock` is as in `LineLog`."""
 
     screen: Live
     verbose: bool = False
+    clock: str = ""
     progress: RunProgress = field(default_factory=RunProgress)
     record: Record | None = None
     figures: RunFigures = field(default_factory=RunFigures)
@@ -149,7 +161,7 @@ class LiveStatus:
     def report(self, event: RunEvent) -> None:
         """Write a line above the status, and refresh the figures that may have changed."""
         if self.verbose or not event.routine:
-            self.screen.console.print(Text(event_line(event)))
+            self.screen.console.print(Text(event_line(event, self.clock)))
         if self.record is not None and event.data.get("name") not in PRICES:
             # A record that can't be reached is reported elsewhere; keep the last figures.
             with suppress(ArenaError):
@@ -163,9 +175,9 @@ class LiveStatus:
 RunLog = LineLog | LiveStatus
 
 
-def event_line(event: RunEvent) -> str:
-    """Return an event as a line of text."""
-    return f"{event.at:%Y-%m-%d %H:%M:%S} {plain(event.words)}"
+def event_line(event: RunEvent, clock: str) -> str:
+    """Return an event as a line of text, whose commands name the same record, config and clock."""
+    return f"{event.at:%Y-%m-%d %H:%M:%S} {with_options(plain(event.words), clock)}"
 
 
 def status_table(progress: RunProgress, figures: RunFigures) -> Table:
@@ -204,7 +216,7 @@ def status_table(progress: RunProgress, figures: RunFigures) -> Table:
 
 
 @contextmanager
-def opened_log(choice: LogChoice, answers: bool) -> Iterator[RunLog]:
+def opened_log(choice: LogChoice, answers: bool, clock: str = "") -> Iterator[RunLog]:
     """Yield a live status in a terminal, or a log of lines if those are wanted or there is no terminal.
 
     Lines go to standard output, or to standard error if the answer is JSON.
@@ -214,9 +226,9 @@ def opened_log(choice: LogChoice, answers: bool) -> Iterator[RunLog]:
         # Ctrl-C is left to the run.
         live = Live(console=Console(), refresh_per_second=2, redirect_stdout=False, redirect_stderr=True)
         with live as screen:
-            status = LiveStatus(screen, choice.verbose)
+            status = LiveStatus(screen, choice.verbose, clock)
             screen.update(status)
             yield status
     else:
         stream = sys.stderr if answers else sys.stdout
-        yield LineLog(stream, choice.form == "json", choice.quiet, choice.verbose)
+        yield LineLog(stream, choice.form == "json", choice.quiet, choice.verbose, clock)

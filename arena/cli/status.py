@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,16 @@ from typing import Any
 import typer
 
 from arena.cli.options import DEFAULT, Options, clock_of, clock_option
-from arena.cli.output import counts_text, left_out_words, minute, plain, typed
+from arena.cli.output import (
+    AGAIN,
+    by_clock,
+    counts_text,
+    left_out_words,
+    minute,
+    plain,
+    program,
+    typed,
+)
 from arena.cli.page import Fields, Page
 from arena.cli.table import Table
 from arena.clock import now
@@ -67,7 +77,9 @@ def show_status(chosen: Options, clock: Path | None) -> None:
         tasks = read_tasks(connection, status)
         verified = read_verified(connection, chosen.config or DEFAULT)
 
-    data = {"today": tasks} | status_data(status) | {"verified": verified_data(verified)}
+    today = [replace(task, command=completed(task.command, clock)) for task in tasks]
+    data = {"today": today} | status_data(status) | {"verified": verified_data(verified)}
+    data["reasons"] = [completed_reason(reason, clock) for reason in data["reasons"]]
     chosen.answer(data, status_page, status, tasks, verified, clock)
     if status.word not in GOOD_WORDS:
         raise typer.Exit(POOR_HEALTH)
@@ -131,13 +143,20 @@ def status_page(
 
 def suggested(command: str, clock: Path | None) -> str:
     """Return a command line to suggest: a rehearsal is played by its clock, whatever is to be played."""
-    if clock is None:
-        return typed(command)
-    if command == "run --round":
-        command = "run"
-    if command in ("run", "run --once"):
-        command += clock_option(clock)
-    return typed(command)
+    return f"{program()} {completed(command, clock)}"
+
+
+def completed(command: str, clock: Path | None) -> str:
+    """Return a command as it is typed after `arena` for the same record, config and clock."""
+    return by_clock(command, clock_option(clock)) + AGAIN.get()
+
+
+def completed_reason(reason: dict[str, Any], clock: Path | None) -> dict[str, Any]:
+    """Return a reason for JSON whose command names the same record, config and clock."""
+    command = reason["command"]
+    if command is not None:
+        command = f"arena {completed(command.removeprefix('arena '), clock)}"
+    return reason | {"command": command}
 
 
 def task_lines(tasks: Sequence[Task], clock: Path | None) -> Page:

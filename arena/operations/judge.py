@@ -143,7 +143,7 @@ def _round_reason(
             reason = HealthReason("waiting", "unfinished", "not finished yet", where=which)
             return _with_failure(reason, stored, status)
         command = f"run --round --at {at:%Y-%m-%dT%H:%MZ}"
-        message = f"arena {command} tries the failed turns again"
+        message = "turns failed, and can be tried again"
         return HealthReason("waiting", "failed_turns", message, where=which, instead=command)
 
     if state is not None:

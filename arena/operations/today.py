@@ -85,7 +85,10 @@ def tasks_for(status: Status, answers: Sequence[AgentAnswers]) -> list[Task]:
         for reason in status.reasons
         if reason.code not in PASSING
     ]
-    tasks += [*_missing_keys(status.around), *_malformed(answers)]
+    calendar = status.calendar
+    if calendar.next_round or calendar.next_cohort or not calendar.cohorts:
+        tasks += _missing_keys(status.around)
+    tasks += _malformed(answers)
     return tasks[:MOST_TASKS]
 
 

@@ -374,16 +374,20 @@ def next_decision_time(
         if following is None and look is not None and look <= now:
             return now.replace(second=0, microsecond=0)
 
-        message = "every round is over"
-        if following is not None:
-            message = f"no decision is due; the next is on {following:{MINUTE_FORMAT}}"
+        if following is None:
+            hint = "arena run settles what is open" if unended else "arena board shows the results"
+            raise ArenaError("over", "every round is over", hint)
+
+        message = f"no decision is due; the next is on {following:{MINUTE_FORMAT}}"
         raise ArenaError("not_due", message, "a round must be played within 6 hours of its time")
 
     following = plan.first if newest is None else next_time_after(newest, plan, record)
     if following is None and newest is not None and newest_played is not None:
-        # Every round is over: open positions are settled a whole number of weeks after the last one.
-        weeks = max(1, -((newest_played - newest) // WEEK))
-        following = newest_played + weeks * WEEK if unended else look
+        # Every round is over: open positions are settled a whole number of weeks after the first one.
+        # `arena run` may have marked them in between.
+        last_weekly = newest_played - (newest_played - plan.first) % WEEK
+        weeks = max(1, -((last_weekly - newest) // WEEK))
+        following = last_weekly + weeks * WEEK if unended else look
 
     if following is None:
         raise ArenaError("over", "every round has been played", "arena board shows the results")

@@ -129,6 +129,8 @@ def test_where_nothing_is_due_an_added_agent_is_told_so_too(folder: Path) -> Non
     refused = arena(folder, "run", "--round")
     assert "every round has been played" in refused.stderr
     assert "constant joins with the next cohort, and none is scheduled; " in refused.stderr
+    named = arena(folder, "run", "--round", "--config", "config.yaml").stderr
+    assert "arena admin cohort start --config config.yaml begins " in " ".join(named.split())
 
 
 def test_two_at_once_play_every_turn_once_and_the_loser_says_so_in_a_line(folder: Path) -> None:

@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 
 import typer
 
@@ -304,6 +305,9 @@ def check_files(chosen: Options, path: Path) -> None:
     if not path.exists():
         hint = "name a folder of questions, a recording or a cassette"
         raise ArenaError("no_folder", f"there is no {path}", hint)
+    if path.suffix in (".yaml", ".yml") and path.is_file():
+        hint = f"a config is named by an option: arena check --config {quote(str(path))}"
+        raise ArenaError("no_folder", f"{path} is no folder", hint, status=64)
 
     if path.suffix == ".json" and path.is_file():
         from arena.cli.cassettes import check_cassette

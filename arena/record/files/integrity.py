@@ -159,7 +159,7 @@ def _check_upgraded(
 def _check_size(path: Path) -> None:
     """Raise `ArenaError` unless a SQLite file is as long as its header says; new pages may be in a log."""
     if not path.is_file():
-        raise ArenaError("no_file", f"there is no file {path}", "arena admin backup makes one")
+        raise ArenaError("no_file", f"there is no file {path}", "name one of your backups")
     with translated_file_errors(path), closing(path.open("rb")) as file:
         head = file.read(HEAD)
     if not head or not MAGIC.startswith(head[: len(MAGIC)]):
@@ -172,4 +172,4 @@ def _check_size(path: Path) -> None:
 
 
 def _not_a_record(path: Path) -> ArenaError:
-    return ArenaError("not_a_record", f"{path} is not a record", "name a file made by arena admin backup")
+    return ArenaError("not_a_record", f"{path} is not a record", "name the record of an arena, or a backup")

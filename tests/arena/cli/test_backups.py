@@ -68,6 +68,13 @@ def test_a_record_that_is_named_needs_no_config(here: Path) -> None:
     assert told("backup", "--database", "season.db")["file"].startswith("backups/season-")
 
 
+@pytest.mark.parametrize("file", ["nowhere.db", "config.yaml"])
+def test_a_restore_of_no_backup_suggests_no_command_on_the_new_record(here: Path, file: str) -> None:
+    refused = run("restore", file, "--database", "new.db")
+    assert refused.exit_code == 1
+    assert "--database new.db" not in refused.output
+
+
 def test_a_restore_says_where_the_former_record_is(here: Path) -> None:
     saved = told("backup", "mine.db")
     refused = told("restore", "mine.db", status=1)["error"]

@@ -160,3 +160,10 @@ def test_a_folder_that_is_not_there_is_not_taken_for_a_recording(tmp_path: Path)
     done = arena("check", "minne", cwd=tmp_path)
     assert done.returncode == 1
     assert "there is no minne\n→ name a folder of questions, a recording or a cassette" in done.stderr
+
+
+def test_a_config_in_place_of_a_folder_is_told_its_option(tmp_path: Path) -> None:
+    (tmp_path / "my config.yaml").write_text("markets: {venue: simulator}\n", "utf-8")
+    done = arena("check", "my config.yaml", cwd=tmp_path)
+    assert done.returncode == 64
+    assert "arena check --config 'my config.yaml'" in done.stderr

@@ -1,6 +1,7 @@
 """What `arena run` tells: lines, above how things stand in a terminal, and nothing that a terminal obeys."""
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from io import StringIO
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
+from arena.cli.output import AGAIN, with_options
 from arena.cli.run import LineLog, LiveStatus, status_table
 from arena.errors import ArenaError
 from arena.operations.progress import RunEvent, RunProgress
@@ -18,6 +20,14 @@ from arena.record.schema import database as opening
 from tests.builders import NOW
 
 EVIL = "\x1b[2Jlook \x07at me [bold red]here[/]"
+
+
+@pytest.fixture
+def named_record() -> Iterator[None]:
+    """Run the test as if `--database r.db` had been typed."""
+    before = AGAIN.set(" --database r.db")
+    yield
+    AGAIN.reset(before)
 
 
 def shown(progress: RunProgress, found: RunFigures) -> str:
@@ -65,6 +75,45 @@ def test_lines_of_json_hold_what_happened_and_quiet_ones_only_trouble() -> None:
     assert '"due": "then"' in loud.getvalue().splitlines()[0]
     assert "\x1b" not in loud.getvalue()
     assert quiet.getvalue() == f"{NOW:%Y-%m-%d %H:%M:%S} no luck\n"
+
+
+def test_a_command_in_a_line_names_the_rehearsal(named_record: None) -> None:
+    stream = StringIO()
+    waiting = "waiting for the next round; `arena run --round` plays it at once"
+    LineLog(stream, as_json=False, quiet=False, clock=" --clock clock").report(
+        RunEvent(NOW, "waiting", waiting)
+    )
+    assert "`arena run --clock clock --database r.db` plays it at once" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("hint", "shown"),
+    [
+        ("arena show agent eve shows why", "arena show agent eve --database r.db shows why"),
+        ("arena show cohort 1 next", "arena show cohort 1 next --database r.db"),
+        ("arena show turn eve --play plays", "arena show turn eve --play --database r.db plays"),
+        ("arena check --live --model eve tries", "arena check --live --model eve --database r.db tries"),
+        (
+            "arena run --round --at 2026-01-04T00:00Z",
+            "arena run --round --at 2026-01-04T00:00Z --database r.db",
+        ),
+    ],
+)
+def test_options_are_added_at_the_end_of_a_command(hint: str, shown: str, named_record: None) -> None:
+    assert with_options(hint) == shown
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [
+        "arena admin cohort start --database r.db begins it now",
+        "arena show cohort 1 --database r.db",
+        "arena show agents --database r.db",
+        "arena run --round --at 2026-01-04T00:00Z --database r.db",
+    ],
+)
+def test_a_command_that_names_its_record_is_left_alone(hint: str, named_record: None) -> None:
+    assert with_options(hint) == hint
 
 
 def test_a_record_that_is_away_is_told_of_and_the_last_figures_stand(

@@ -106,6 +106,14 @@ def test_a_key_that_was_missing_is_set(folder: Path) -> None:
     assert "missing_key" not in to_do(folder)
 
 
+def test_a_key_is_not_asked_for_once_every_round_is_over() -> None:
+    around = Surroundings({"ann": "A_KEY"})
+    over = replace(CALM, around=around, calendar=RoundCalendar(cohorts=1))
+    assert "missing_key" not in {task.code for task in tasks_for(over, ())}
+    playing = replace(over, calendar=RoundCalendar(cohorts=1, next_round=NOW))
+    assert "missing_key" in {task.code for task in tasks_for(playing, ())}
+
+
 def test_a_simulated_arena_begins_and_goes_on_with_a_round(tmp_path: Path) -> None:
     simulated_config(tmp_path, "{kind: market}", cohorts="rounds: 1, count: 1")
     with closing(Record.open(str(tmp_path / "arena.db"))):
@@ -208,7 +216,7 @@ def test_what_the_text_says_puts_it_right(code: str) -> None:
 def test_every_command_that_is_named_exists(code: str) -> None:
     malformed = AgentAnswers("ann", 40, 12)
     around = Surroundings({"ann": "A_KEY"}, size=10**9, free=10**9, expects_backups=True)
-    live_calendar = RoundCalendar(live=True, cohorts=1)
+    live_calendar = RoundCalendar(live=True, cohorts=1, next_round=NOW)
     status = replace(CALM, looked_at=NOW + DAY, calendar=live_calendar, around=around)
     tasks = tasks_for(judge_health(status, {}), [malformed])
     named = {task.code: task.command for task in tasks} | dict(COMMANDS)
@@ -274,6 +282,27 @@ def test_what_is_suggested_names_the_same_record_config_and_clock(tmp_path: Path
     assert f"{run} plays it now\n" in rehearsed
     assert f"{run}\n" in rehearsed
     assert "--round" not in rehearsed
+
+
+def test_the_commands_in_json_name_the_same_record_config_and_clock(tmp_path: Path) -> None:
+    away = "{name: eve, model: openai/eve, base_url: 'http://127.0.0.1:9/v1', price: {input: 0, output: 0}}"
+    simulated_config(tmp_path, away, cohorts="rounds: 2, count: 1")
+    named = ("--config", "config.yaml", "--database", "r.db")
+    assert arena(tmp_path, "run", "--round", *named).returncode == 2
+
+    options = "--config config.yaml --database r.db"
+    found = status_of(tmp_path, *named)
+    assert all(task["command"].endswith(f" {options}") for task in found["today"])
+    reasons = {reason["code"]: reason for reason in found["reasons"]}
+    again = f"arena run --round --at 2026-01-04T00:00Z {options}"
+    assert reasons["failed_turns"]["command"] == again
+
+    write(tmp_path, "2026-01-04T00:00Z\n", "clock")
+    by_clock = {
+        reason["code"]: reason for reason in status_of(tmp_path, *named, "--clock", "clock")["reasons"]
+    }
+    again = f"arena run --clock clock {options}"
+    assert by_clock["failed_turns"]["command"] == again
 
 
 def test_spans_compare_instants_of_one_clock_only(tmp_path: Path) -> None:

@@ -70,6 +70,28 @@ def test_a_live_round_is_due_for_six_hours(record: Record) -> None:
         next_decision_time(plan, record, live=True, now=at + timedelta(hours=7))
 
 
+def test_positions_marked_between_two_weeks_are_settled_at_the_next_weekly_time(record: Record) -> None:
+    plan = a_plan(rounds=1, count=1)
+    world = a_world(LittleVenue(), AGENTS)
+    play(NOW, plan, world, record)
+    play(NOW + timedelta(days=5), plan, world, record)
+    at = following(plan, record)
+    assert at == NOW + WEEK
+    check_decision_time(at, plan, record, live=False, now=NOW)
+
+
+def test_after_the_last_live_round_the_season_is_said_to_be_over(record: Record) -> None:
+    plan = a_plan(rounds=1, count=1)
+    with pytest.raises(ArenaError, match="every round is over") as nothing_begun:
+        next_decision_time(plan, record, live=True, now=NOW + WEEK)
+    assert (nothing_begun.value.code, nothing_begun.value.hint) == ("over", "arena board shows the results")
+
+    play(NOW, plan, a_world(LittleVenue(), AGENTS), record)
+    with pytest.raises(ArenaError, match="every round is over") as positions_open:
+        next_decision_time(plan, record, live=True, now=NOW + WEEK)
+    assert positions_open.value.hint == "arena run settles what is open"
+
+
 def test_a_live_round_is_not_played_before_its_time_nor_long_after(record: Record) -> None:
     plan = a_plan(count=None)
     for now, words in ((NOW - WEEK, "in the future"), (NOW + timedelta(hours=7), "prices are gone")):
