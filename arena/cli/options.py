@@ -48,7 +48,10 @@ class Options:
     def choose(self, given: Data) -> None:
         """Set the shared options that were given after a command's name."""
         self.config = given.get("config") or self.config
-        self.database = given.get("database") or self.database
+        if given.get("database") is not None:
+            self.database = given["database"]
+        if self.database == "":  # an unset variable of a shell must not lead to the config's own record
+            raise ArenaError("no_database", "--database is empty", "name a record, or leave the option out")
         self.json = given.get("json", False)
         self.trust = given.get("trust_extensions", False)
         self.table = TableChoice(given.get("wide", False), given.get("columns", ""))

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+import markets
 from agents import registry
 from agents.model import Agent, Given, Unreadable
 from agents.prompts.include import BadInclude
@@ -30,6 +31,15 @@ from arena.record.model.cohort import NO_EVIDENCE
 from markets.registry import ExtensionFolder, UnknownExtension, UntrustedExtension, load, names
 
 T = TypeVar("T")
+
+OWN_FILES = {
+    "kind": ("kinds", registry.HOME / "kinds", ".py"),
+    "prompt": ("prompts", registry.HOME / "prompts", ".md"),
+    "source": ("research", registry.HOME / "research", ".py"),
+    "tool": ("tools", registry.HOME / "tools", ".py"),
+    "venue": ("venues", Path(markets.__file__).with_name("venues"), ".py"),
+}
+"""The folder of `extensions/`, the package's own folder and the suffix of each noun of messages."""
 
 
 class NotAnAdapter(LookupError):
@@ -181,6 +191,7 @@ def folders_of(document: Document, group: str) -> tuple[ExtensionFolder, ...]:
 
 def named_extension(document: Document, key: Key, name: str, noun: str, get: Callable[[], T]) -> T | None:
     """Return the result of `get`; None, with the mistake noted, if the extension can't be loaded."""
+    _note_unused(document, key, name, noun)
     try:
         return get()
     except UnknownExtension as error:
@@ -202,6 +213,30 @@ def named_extension(document: Document, key: Key, name: str, noun: str, get: Cal
             reason += f": {lines[0]}"
         document.add(key, quoted_value(name), f"a {noun} that loads", f"{name} can't be loaded: {reason}")
     return None
+
+
+def _note_unused(document: Document, key: Key, name: str, noun: str) -> None:
+    """Note a file beside the config that nothing would use, because the package's own has its name."""
+    group, own, suffix = OWN_FILES[noun]
+    file = f"{name}{suffix}"
+    if document.code is None or not (own / file).is_file():
+        return
+
+    folder = Path(document.file).parent
+    places = [f"extensions/{group}/{file}"]
+    if noun == "kind" and not _is_function_file(document, name):
+        places.append(f"extensions/{file}")
+    for place in places:
+        if (folder / place).is_file():
+            message = f"{place} is never used, because {name} is a {noun} of the arena's own. Rename the file"
+            document.add(key, quoted_value(name), "the name of one file alone", message)
+
+
+def _is_function_file(document: Document, name: str) -> bool:
+    """Tell whether an agent's function is in the file of that name."""
+    blocks = document.get("agents")
+    functions = [str(block.get("function")) for block in blocks if isinstance(block, dict)]
+    return any(function.partition(":")[0] == name for function in functions)
 
 
 def evidence_settings(document: Document) -> BaseModel | None:

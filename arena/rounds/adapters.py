@@ -21,9 +21,10 @@ from agents.programs import run_program
 from agents.providers import DEMO
 from arena.clock import timer
 from arena.config import Config, environment
+from arena.config.code import venue_stamp
 from arena.errors import ArenaError
 from arena.forms.asked_questions import read_public_folder
-from arena.rounds.extension_venues import open_extension
+from arena.rounds.extension_venues import checked_report, open_extension, open_extension_past
 from markets.history import Open
 from markets.registry import UnknownExtension, is_extension, load
 from markets.venue import Report, Truth, Venue, VenueError, ignore_report
@@ -96,7 +97,12 @@ def open_past(config: Config | None, name: str, report: Report, only: Collection
     if only is not None:
         values = {key: value for key, value in values.items() if key in only}
     settings = module.Settings.model_validate(values)
-    return lambda answers: module.venue(settings, report, answers=answers)
+    if not is_extension(module):
+        return lambda answers: module.venue(settings, report, answers=answers)
+
+    path = Path(str(module.__file__))
+    report = checked_report(path, report)
+    return lambda answers: open_extension_past(path, partial(module.venue, settings, report, answers=answers))
 
 
 def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool = True) -> Venue:
@@ -107,6 +113,9 @@ def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool
     """
     wanted = signature(module.venue).parameters
     given: dict[str, Any] = {}
+    path = Path(str(module.__file__))
+    if is_extension(module):
+        report = checked_report(path, report)
     if not timed and "sleep" in wanted:
         given["sleep"] = no_time
     if "read_form" in wanted:
@@ -114,7 +123,7 @@ def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool
     open_client: Callable[[], Venue] = partial(module.venue, settings, report, **given)
     try:
         if is_extension(module):
-            return open_extension(Path(str(module.__file__)), open_client)
+            return open_extension(path, open_client, venue_stamp(module, settings) == "live")
         return open_client()
     except VenueError as error:
         raise ArenaError(error.code, error.message, error.hint) from error

@@ -14,7 +14,6 @@ from agents.audit import RULES
 from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
 from agents.guard import Audit, DropReason, Guard, GuardedArticles, Suspect, guard_articles
 from agents.model import Article, Context, PastForecast, Toolbox, View
-from agents.text import one_line
 from agents.toolbox import SearchSource, Tool, ToolReach, ToolResult, plain_request
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant
 from arena.record.queries.cohorts import StoredCohort, StoredRound
@@ -29,6 +28,7 @@ from arena.record.write.tools import (
     read_tool_text,
     request_key,
 )
+from arena.rounds.error_text import code_place, error_text, redact_keys
 from arena.rounds.listings import ids_of
 from arena.rounds.told_history import (
     read_new_ends,
@@ -125,11 +125,12 @@ async def _ask_source(
             failures_in_a_row = 0
         except ResearchError as error:
             message = f"{error.message}; {error.hint}" if error.hint else error.message
+            message = redact_keys(message)  # a source may name the address that it asked
             failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", error.code, message))
             if not isinstance(error, RefusedQueryError):
                 failures_in_a_row += 1
         except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the round
-            message = one_line(f"{type(error).__name__}: {error}")
+            message = code_place(error) + error_text(error)
             failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", "broken", message))
             failures_in_a_row += 1
     return answers, failed

@@ -4,31 +4,73 @@ The code is anyone's: whatever it raises, and values that a record can't hold, b
 names its file. It stops the round, as a person has to correct the file.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from arena.errors import ArenaError
 from arena.rounds.error_text import code_place, error_text
+from markets.distributions import check_form_text
 from markets.millionths import ONE
 from markets.model import Level, Listing, Market, MarketId, Quote, Resolution
-from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Venue, VenueError
+from markets.past import PastMarket, PastRequest, PastSelection, PastVenue
+from markets.venue import (
+    EVERY_MARKET,
+    UNWRITABLE,
+    Catalogue,
+    CatalogueFilter,
+    QuarantinedRecord,
+    Report,
+    Venue,
+    VenueError,
+)
 
 WHOLE = "a whole number of millionths"
 PRICE = f"{WHOLE} (490000 is 49¢)"
 PRICES = ("bid", "ask", "mid", "last")
 AMOUNTS = ("volume", "volume_24h", "liquidity", "open_interest")
 FEES = ("tick", "fee_rate", "min_shares")
+REPORTED = ("venue", "record", "kind", "code", "reason", "raw")
+REPORTED_KINDS = get_args(get_type_hints(QuarantinedRecord)["kind"])
 TEXTS = ("id", "event_id", "question", "rules", "category", "story", "slug", "event_slug", "tags", "form")
 
 
-def open_extension(path: Path, open_client: Callable[[], Venue]) -> Venue:
-    """Open a venue of this file, with its answers checked. Raise `VenueError` if its code fails."""
+def open_extension(path: Path, open_client: Callable[[], Venue], live: bool = True) -> Venue:
+    """Open a venue of this file, with its answers checked. Raise `VenueError` if its code fails.
+
+    One that is not `live` may say of no end that it will be known later.
+    """
     with code_errors(path):
         venue = open_client()
-    return CheckedVenue(venue, path)
+    return CheckedVenue(venue, path, live)
+
+
+def open_extension_past(path: Path, open_client: Callable[[], PastVenue]) -> PastVenue:
+    """Open the past of a venue of this file, with its answers checked.
+
+    Raise `VenueError` if its code fails.
+    """
+    with code_errors(path):
+        venue = open_client()
+    return CheckedPast(venue, path)
+
+
+def checked_report(path: Path, report: Report) -> Report:
+    """Return the report of a venue of this file; it raises `VenueError` for what a record can't hold."""
+
+    def check(item: QuarantinedRecord) -> None:
+        if not isinstance(item, QuarantinedRecord):
+            raise wrong(path, "the report", item, "report()", "a QuarantinedRecord")
+        for name in REPORTED:
+            if not isinstance(getattr(item, name), str):
+                raise wrong(path, name, getattr(item, name), "a QuarantinedRecord", "a text")
+        if item.kind not in REPORTED_KINDS:
+            raise wrong(path, "kind", item.kind, "a QuarantinedRecord", f"one of {', '.join(REPORTED_KINDS)}")
+        report(item)
+
+    return check
 
 
 @contextmanager
@@ -52,12 +94,23 @@ def fault(path: Path, message: str) -> VenueError:
     return VenueError("bad_extension", message, f"correct {'/'.join(places)}", stops=True)
 
 
+def wrong(path: Path, field: str, value: Any, of: str, meant: str) -> VenueError:
+    """Return the error of a value that isn't what is meant."""
+    with code_errors(path):
+        shown = repr(value)
+    if len(shown) > 60:
+        shown = f"{shown[:59]}…"
+    of = UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", str(of))
+    return fault(path, f"{path.name}: {field} {shown} of {of} is not {meant}")
+
+
 class CheckedVenue:
     """A venue beside the config: what it raises and answers is checked. All else that it has is its own."""
 
-    def __init__(self, venue: Venue, path: Path):
+    def __init__(self, venue: Any, path: Path, live: bool = True):
         self._venue = venue
         self._path = path
+        self._live = live
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._venue, name)
@@ -77,7 +130,7 @@ class CheckedVenue:
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """Return these markets as the venue lists them; raise `VenueError` for what can't be used."""
         with code_errors(self._path):
-            listings = await self._venue.listings(at, markets)
+            listings: list[Listing] = await self._venue.listings(at, markets)
 
         self._check_listings(listings, "listings()")
         return listings
@@ -85,16 +138,16 @@ class CheckedVenue:
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
         """Return how these markets ended; raise `VenueError` for what can't be used."""
         with code_errors(self._path):
-            resolutions = await self._venue.resolutions(at, markets)
+            resolutions: list[Resolution] = await self._venue.resolutions(at, markets)
 
         self._check_list(resolutions, Resolution, "resolutions()")
         for resolution in resolutions:
-            market = resolution.market_id
-            self._check_texts(resolution, ("market_id", "source", "answer"), market)
-            self._check_instant("known_at", resolution.known_at, market)
-            self._check_whole("payout", resolution.payout, market, empty=True)
-            if not isinstance(resolution.version, int):
-                raise self._wrong("version", resolution.version, market, "a whole number")
+            self._check_end(resolution)
+            # A live venue's clock may be a little ahead; any other knows when it was asked.
+            if resolution.known_at > at and not self._live:
+                known_at = resolution.known_at.isoformat()
+                meant = f"{at.isoformat()}, when it was asked, or before"
+                raise self._wrong("known_at", known_at, resolution.market_id, meant)
         return resolutions
 
     async def close(self) -> None:
@@ -115,6 +168,8 @@ class CheckedVenue:
                 raise self._wrong("market", market, method, "a Market")
             self._check_market(market)
 
+            if quote is not None and market.form:
+                raise self._wrong("quote", quote, market.id, "None: only a question of yes or no has a price")
             if isinstance(quote, Quote):
                 self._check_quote(quote, market.id)
             elif quote is not None:
@@ -125,7 +180,23 @@ class CheckedVenue:
         for name in ("opens_at", "closes_at"):
             self._check_instant(name, getattr(market, name), market.id)
         for name in FEES:
-            self._check_whole(name, getattr(market, name), market.id)
+            value = getattr(market, name)
+            self._check_whole(name, value, market.id)
+            if value < 0:
+                raise self._wrong(name, value, market.id, "0 or more")
+        if market.form:
+            try:
+                check_form_text(market.form)
+            except ValueError as error:
+                meant = f"the form of a question ({error})"
+                raise self._wrong("form", market.form, market.id, meant) from error
+
+    def _check_end(self, resolution: Resolution) -> None:
+        market = resolution.market_id
+        self._check_texts(resolution, ("market_id", "source", "answer"), market)
+        self._check_instant("known_at", resolution.known_at, market)
+        self._check_whole("payout", resolution.payout, market, empty=True)
+        self._check_whole("version", resolution.version, market, meant="a whole number")
 
     def _check_quote(self, quote: Quote, market: MarketId) -> None:
         if quote.market_id != market:
@@ -159,6 +230,8 @@ class CheckedVenue:
             value = getattr(item, name)
             if not isinstance(value, str):
                 raise self._wrong(name, value, market, "a text")
+            if UNWRITABLE.search(value):
+                raise self._wrong(name, value, market, "a text without NUL and lone surrogates")
 
     def _check_instant(self, name: str, value: Any, market: MarketId) -> None:
         if not isinstance(value, datetime) or value.tzinfo is None:
@@ -167,23 +240,66 @@ class CheckedVenue:
     def _check_price(self, name: str, value: Any, market: MarketId) -> None:
         if value is None:
             return
-        if not isinstance(value, int):
+        if type(value) is not int:
             raise self._wrong(name, value, market, PRICE)
         if not 0 <= value <= ONE:
             raise self._wrong(name, value, market, "from 0 to 1000000 millionths (490000 is 49¢)")
 
-    def _check_whole(self, name: str, value: Any, market: MarketId, empty: bool = False) -> None:
+    def _check_whole(
+        self, name: str, value: Any, market: MarketId, empty: bool = False, meant: str = WHOLE
+    ) -> None:
         if value is None and empty:
             return
-        if not isinstance(value, int):
-            raise self._wrong(name, value, market, WHOLE)
+        if type(value) is not int:
+            raise self._wrong(name, value, market, meant)
         if abs(value) >= 2**63:
             raise self._wrong(name, value, market, "below 2^63")
 
     def _wrong(self, field: str, value: Any, of: str, meant: str) -> VenueError:
-        """Return the error of a value that isn't what is meant."""
+        return wrong(self._path, field, value, of, meant)
+
+
+class CheckedPast(CheckedVenue):
+    """The past of a venue beside the config, checked like its present."""
+
+    async def past_markets(self, request: PastRequest) -> PastSelection:
+        """Return the markets that are wanted; raise `VenueError` for what can't be used."""
         with code_errors(self._path):
-            shown = repr(value)
-        if len(shown) > 60:
-            shown = f"{shown[:59]}…"
-        return fault(self._path, f"{self._path.name}: {field} {shown} of {of} is not {meant}")
+            selection = await self._venue.past_markets(request)
+
+        if not isinstance(selection, PastSelection):
+            raise self._wrong("the answer", selection, "past_markets()", "a PastSelection")
+        self._check_past(list(selection.markets.values()), "past_markets()")
+        return selection
+
+    async def completed(self, markets: Sequence[PastMarket], request: PastRequest) -> list[PastMarket]:
+        """Return markets with how they ended; raise `VenueError` for what can't be used."""
+        with code_errors(self._path):
+            completed: list[PastMarket] = await self._venue.completed(markets, request)
+
+        self._check_past(completed, "completed()")
+        return completed
+
+    async def history(self, market: MarketId, start: datetime, end: datetime, hours: int = 1) -> list[Quote]:
+        """Return a market's prices between two instants; raise `VenueError` for what can't be used."""
+        with code_errors(self._path):
+            quotes: list[Quote] = await self._venue.history(market, start, end, hours)
+
+        self._check_list(quotes, Quote, "history()")
+        for quote in quotes:
+            self._check_quote(quote, market)
+        return quotes
+
+    def _check_past(self, markets: Any, method: str) -> None:
+        """Raise `VenueError` for the first value of a past market that a bundle can't hold."""
+        self._check_list(markets, PastMarket, method)
+        for past in markets:
+            if not isinstance(past.market, Market):
+                raise self._wrong("market", past.market, method, "a Market")
+            self._check_market(past.market)
+            self._check_whole("volume", past.volume, past.market.id)
+            if past.stopped is not None:
+                self._check_instant("stopped", past.stopped, past.market.id)
+            if past.end is not None:
+                self._check_list([past.end], Resolution, method)
+                self._check_end(past.end)

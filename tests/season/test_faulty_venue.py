@@ -54,6 +54,30 @@ FAULTS = {
         "BID, 510_000",
         "coins.py:41: NameError: name 'BID' is not defined",
     ),
+    "a text that no file can hold": (
+        '"YES if heads."',
+        '"YES\\ud800"',
+        "coins.py: rules 'YES\\ud800' of coins:4 is not a text without NUL and lone surrogates",
+    ),
+    "a form that is none": (
+        '"coins", FIRST, end)',
+        '"coins", FIRST, end, form="numeric")',
+        "coins.py: form 'numeric' of coins:4 is not the form of a question (",
+    ),
+    "a fee below 0": (
+        '"coins", FIRST, end)',
+        '"coins", FIRST, end, fee_rate=-1)',
+        "coins.py: fee_rate -1 of coins:4 is not 0 or more",
+    ),
+    "a price that is true": (PRICES, "True, 510_000", "coins.py: bid True of coins:4 is not a whole number"),
+    "a report of no kind": (
+        "    return Coins()",
+        """    from arena.extend import QuarantinedRecord
+
+    report(QuarantinedRecord("coins", "4", "toss", "lost", "it rolled away"))
+    return Coins()""",
+        "coins.py: kind 'toss' of a QuarantinedRecord is not one of market, quote, resolution, page, article",
+    ),
     "a client that can't be opened": (
         "return Coins()",
         "return Coin()",
@@ -75,14 +99,47 @@ def test_an_error_names_the_file_the_market_and_the_field(venue: Path, fault: st
     assert "Traceback" not in done.stderr
 
 
-def test_an_end_in_a_wrong_unit_is_an_error_too(venue: Path) -> None:
+ENDS = {
+    "a payout as a fraction": ("heads = {market: 1_000_000 *", "heads = {market: 1.0 *", "coins.py: payout"),
+    "a version that is true": ("(market, 1, end", "(market, True, end", "coins.py: version True of coins:"),
+    "a version without end": ("(market, 1, end", "(market, 2**70, end", "coins.py: version 118059162071741"),
+    "an end of tomorrow": (
+        "(market, 1, end",
+        "(market, 1, at + timedelta(1)",
+        "coins.py: known_at '2026-01-12T00:00:00+00:00' of coins:",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", ENDS)
+def test_an_end_that_makes_no_sense_is_an_error_too(venue: Path, fault: str) -> None:
+    old, new, message = ENDS[fault]
     right = venue.read_text("utf-8")
     folder = venue.parents[2]
     assert arena(folder, *RUN).returncode == 0
-    venue.write_text(right.replace("heads = {market: 1_000_000 *", "heads = {market: 1.0 *"), "utf-8")
+    venue.write_text(right.replace(old, new), "utf-8")
 
     done = arena(folder, *RUN)
 
     assert done.returncode in (1, 2)
-    assert "coins.py: payout" in done.stderr + done.stdout
+    assert message in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_a_past_that_is_none_names_the_file(venue: Path) -> None:
+    folder = venue.parents[2]
+    text = venue.read_text("utf-8")
+    old = "def venue(settings: Settings, report: Report)"
+    venue.write_text(
+        text.replace(old, "def venue(settings: Settings, report: Report, answers=None)"), "utf-8"
+    )
+    arena(folder, "check", "--config", "coins.yaml", "--trust-extensions")
+
+    done = arena(
+        folder, "study", "bundle", "past", "coins", "--config", "coins.yaml", "--since", "2026-01-01"
+    )
+
+    assert done.returncode != 0
+    assert "'Coins' object has no attribute 'past_markets'" in done.stderr
+    assert "correct extensions/venues/coins.py" in done.stderr
     assert "Traceback" not in done.stderr

@@ -128,6 +128,8 @@ def url_of(database: str | Path) -> URL:
     ('sqlite:///arena.db', '50%?.db')
     """
     text = str(database)
+    if not text:
+        raise _bad_database(text)
     try:
         return make_url(text) if "://" in text else URL.create("sqlite", database=text)
     except (ArgumentError, ValueError) as error:
@@ -439,7 +441,7 @@ def open_read_only(database: str, *, older: bool = False) -> Iterator[Engine]:
 
 def _sqlite_side_files(file: Path) -> list[Path]:
     """Return the files that SQLite keeps beside a record: the log and its index."""
-    beside = [file.with_name(file.name + end) for end in ("-wal", "-shm")]
+    beside = [Path(f"{file}{end}") for end in ("-wal", "-shm")]
     return [path for path in beside if path.exists()]
 
 

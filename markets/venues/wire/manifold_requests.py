@@ -73,21 +73,21 @@ async def _one_market(http: HttpClient, sorter: RecordSorter, slug: str, _cursor
 
 
 async def every_market(http: HttpClient, before: str | None) -> ListPage:
-    """Return a page of all markets ever, the newest first, that starts before a record."""
+    """Return a page of all markets ever, newest first, from before a record; under half full is the last."""
     raws = page_list(await http.get("/v0/markets", limit=A_PAGE, before=before))
-    if len(raws) != A_PAGE:
+    if len(raws) < A_PAGE // 2:
         return raws, None
     return raws, _next_page(raws)
 
 
 async def topic_markets(http: HttpClient, topic: str, after: str | None, status: str = "all") -> ListPage:
-    """Return a page of a topic's yes/no markets, the newest first, from this offset on."""
+    """Return a page of a topic's yes/no markets, from an offset; one under half full is the last."""
     asked = {"topicSlug": topic, "filter": status, "contractType": "BINARY", "sort": "newest"}
     start = int(after or 0)
     raws = page_list(await http.get("/v0/search-markets", term="", limit=A_PAGE, offset=start, **asked))
-    if len(raws) != A_PAGE:
+    if len(raws) < A_PAGE // 2:
         return raws, None
-    return raws, str(start + A_PAGE)
+    return raws, str(start + len(raws))
 
 
 async def bets(

@@ -65,6 +65,16 @@ def help_of(name: str, columns: int = 80) -> str:
     return done.stdout
 
 
+@pytest.mark.parametrize("words", [("--database", "", "status"), ("status", "--database", "")])
+def test_an_empty_database_is_not_that_of_the_config(words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("markets: {venue: simulator}\nagents: [{kind: market}]\n")
+
+    done = arena(*words, cwd=tmp_path)
+
+    assert done.returncode != 0
+    assert "--database is empty" in done.stderr
+
+
 def test_the_surface_is_small() -> None:
     assert len(LEAVES) <= 34
     assert [name.removeprefix("arena ") for name in ALL if name.count(" ") == 1] == [

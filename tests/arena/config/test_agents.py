@@ -165,6 +165,31 @@ def test_a_kind_that_fails_to_load_or_makes_no_agents_is_told(tmp_path: Path) ->
     ]
 
 
+def test_a_file_with_the_name_of_one_of_the_arenas_own_is_told_to_be_unused(tmp_path: Path) -> None:
+    files = [
+        write(tmp_path, MINE, "extensions/constant.py"),
+        write(tmp_path, MINE, "extensions/kinds/market.py"),
+        write(tmp_path, MINE, "extensions/venues/simulator.py"),
+        write(tmp_path, "Mine.", "extensions/prompts/bet.md"),
+        write(tmp_path, "x = 1\n", "extensions/tools/notes.py"),
+    ]
+    text = with_agents("{model: openai/a, tools: [notes]}", "{kind: constant}", "{kind: market}")
+
+    found = mistakes(tmp_path, text)
+
+    places = [str(file.relative_to(tmp_path)) for file in files]
+    assert sorted(error.message.partition(" is never used")[0] for error in found) == sorted(places)
+    assert "because bet is a prompt of the arena's own. Rename the file" in " ".join(
+        error.message for error in found
+    )
+
+
+def test_the_file_of_a_function_may_have_the_name_of_a_kind(tmp_path: Path) -> None:
+    write(tmp_path, "def decide(view, ask): ...\n", "extensions/market.py")
+    text = with_agents("{kind: market}", "{kind: python, name: mine, function: 'market:decide'}")
+    assert len(load_trusted(write(tmp_path, text)).agents) == 2
+
+
 def test_a_venue_beside_the_config_has_a_block_of_its_own(tmp_path: Path) -> None:
     text = (
         "from pydantic import BaseModel\nclass Settings(BaseModel):\n    x: int\ndef venue(settings): ...\n"

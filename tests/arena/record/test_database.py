@@ -101,6 +101,17 @@ def test_no_file(tmp_path: Path) -> None:
         assert code_of(tmp_path, read_only=read_only) == "cannot_open"
 
 
+@pytest.mark.parametrize("folder", [".", "/"])
+def test_a_folder_is_no_record(folder: str) -> None:
+    with pytest.raises(ArenaError, match="is a folder, not a record"), open_read_only(folder):
+        pass
+
+
+def test_an_empty_address_is_no_record() -> None:
+    with pytest.raises(ArenaError, match="'' is not a database"), open_read_only(""):
+        pass
+
+
 @pytest.mark.parametrize("read_only", [True, False])
 def test_a_file_that_is_no_database(read_only: bool, tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"

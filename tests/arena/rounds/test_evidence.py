@@ -1,8 +1,10 @@
 """Evidence in a round: gathered once, the same for everyone, kept, and never a reason not to play."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -222,6 +224,20 @@ def test_a_source_that_is_down_for_a_market_stops_nothing_and_is_told(
     assert [(x.venue, x.record, x.kind, x.code, x.reason) for x in asides(record)] == [
         ("paper", RAIN, "page", code, words)
     ]
+
+
+@pytest.mark.parametrize("kind", [ValueError, partial(ResearchError, "refused")])
+def test_no_key_in_the_words_of_a_source_is_kept(
+    record: Record, kind: Callable[[str], Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEWS_API_KEY", "canary-5f0c9d21e7")
+    fault = kind("GET https://news.example/v1?token=canary-5f0c9d21e7 failed")
+    paper = LittlePaper({SNOW: [news("Flakes")]}, down={RAIN}, fault=fault)
+    stored = begun(record, with_evidence(a_cohort(["ann"])))
+
+    report = play(stored, 1, reads(paper, {"ann": Looker()}), record)
+
+    assert "canary" not in str(report.trouble) + str(asides(record))
 
 
 @pytest.mark.parametrize("answer", [[5], ["text"], [news(cast(str, 5))], [None]])

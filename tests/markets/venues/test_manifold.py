@@ -1,12 +1,15 @@
 """Manifold over real HTTP, from records made by hand in its shape."""
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from markets.model import Market, MarketId, Quote
+from markets.venues.wire.http import HttpClient
+from markets.venues.wire.manifold_requests import every_market, topic_markets
 from portfolio.execute import execute
 from portfolio.rules import NAMED, REPLAY, SEED
 from tests.builders import NOW, a_bet, a_snapshot, an_account, listed, usd
@@ -64,6 +67,20 @@ def test_a_catalogue_has_no_descriptions_and_is_else_the_same(server: VenueServe
     assert listed.market.rules == "Will it rain?"
     assert replace(listed.market, rules=read.market.rules) == read.market
     assert listed.quote == read.quote
+
+
+class ShortPages:
+    """A server that gives fewer records a page than it is asked for."""
+
+    async def get(self, path: str, **asked: Any) -> list[Raw]:
+        return [{"id": f"m{n}"} for n in range(900)]
+
+
+def test_a_page_of_the_past_that_is_nearly_full_is_not_the_last() -> None:
+    http = cast(HttpClient, ShortPages())
+    _, before = asyncio.run(every_market(http, None))
+    _, offset = asyncio.run(topic_markets(http, "rain", "100"))
+    assert (before, offset) == ("m899", "1000")
 
 
 def test_no_more_than_the_newest_are_read(server: VenueServer) -> None:
