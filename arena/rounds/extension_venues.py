@@ -6,12 +6,13 @@ names its file. It stops the round, as a person has to correct the file.
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from arena.errors import ArenaError
-from arena.rounds.error_text import code_place, error_text
+from arena.rounds.error_text import code_place, error_text, redact_keys
 from markets.distributions import check_form_text
 from markets.millionths import ONE
 from markets.model import Level, Listing, Market, MarketId, Quote, Resolution
@@ -68,7 +69,7 @@ def checked_report(path: Path, report: Report) -> Report:
                 raise wrong(path, name, getattr(item, name), "a QuarantinedRecord", "a text")
         if item.kind not in REPORTED_KINDS:
             raise wrong(path, "kind", item.kind, "a QuarantinedRecord", f"one of {', '.join(REPORTED_KINDS)}")
-        report(item)
+        report(replace(item, reason=redact_keys(item.reason), raw=redact_keys(item.raw)))
 
     return check
 

@@ -18,7 +18,7 @@ run: {quotes: 1d, resolutions: 1d, marks: 1w, scores: off, catalogue: off, backu
 agents: [{kind: oracle}, {kind: leaks}]
 """
 VENUE = """\
-from markets.venue import VenueError
+from markets.venue import QuarantinedRecord, VenueError
 from markets.venues import simulator
 
 Settings, stamp = simulator.Settings, simulator.stamp
@@ -28,6 +28,8 @@ class Leaky(simulator.Simulator):
     async def listings(self, at, markets):
         if at.weekday() == 0 and at.hour < 2:
             raise ConnectionError("no answer to ?key=canary-of-the-extension")
+        kept = "sent for ?key=canary-of-the-extension"
+        self.report(QuarantinedRecord("leaky", "1", "page", "odd", kept, kept))
         return await super().listings(at, markets)
 
     async def resolutions(self, at, markets):
@@ -37,7 +39,9 @@ class Leaky(simulator.Simulator):
 
 
 def venue(settings, report):
-    return Leaky(settings, simulator.venue(settings)._chance)
+    leaky = Leaky(settings, simulator.venue(settings)._chance)
+    leaky.report = report
+    return leaky
 """
 KIND = """\
 from agents.model import KindSettings as Settings
@@ -72,5 +76,7 @@ def test_the_key_is_in_no_note_and_the_venue_that_failed_is_named(folder: Path) 
     assert notes == [("leaks.py:6: ValueError: refused: [hidden]",)]
     outages = rows(folder, "SELECT subject FROM incident WHERE kind = 'venue_down'")
     assert outages == [(f"leaky@2026-01-{monday}T00:00:00.000000Z",) for monday in ("05", "12", "19")]
+    reported = rows(folder, "SELECT DISTINCT reason, raw FROM set_aside")
+    assert reported == [("sent for ?key=[hidden]", "sent for ?key=[hidden]")]
     kept = b"".join(file.read_bytes() for file in folder.glob("arena.db*"))
     assert CANARY.encode() not in kept
