@@ -25,6 +25,7 @@ from arena.record.schema.database import Connection
 from arena.record.schema.turn import CallRow, TurnRow
 from arena.record.schema.typed import col, count, joined, select, total
 from arena.rounds.forecasting import benchmark_cohorts, method_of
+from arena.scores.all_kinds import read_season_verdict
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboard
 from arena.scores.rules.comparisons.events import ENOUGH_EFFECTIVE, ENOUGH_EVENTS
 from arena.scores.rules.comparisons.wild_bootstrap import DRAWS
@@ -146,7 +147,7 @@ def read_method(connection: Connection, cohort: int | None = None) -> Method:
         audit=read_audit_counts(connection, numbers),
         agents=tuple(_agents(connection, cohorts)),
         board=read_leaderboard(connection, cohort),
-        verdict=read_leaderboard(connection).verdict or Verdict(),
+        verdict=read_season_verdict(connection) or Verdict(),
         min_coverage=read_min_coverage(connection, cohort),
         benchmark=benchmark,
         resolutions=resolutions,

@@ -38,7 +38,7 @@ from arena.rounds.round import close_round, play_round, track_cohort
 from arena.rounds.season import begin_due_cohort, end_cohort_if_over, open_cohorts
 from arena.rounds.settlement import settle_ended, sync_resolutions, sync_venue
 from arena.rounds.world import World
-from arena.scores.leaderboard import read_leaderboard
+from arena.scores.all_kinds import read_season_board
 from arena.scores.refresh import refresh_cache
 from arena.verify.content import verified_content, verify_next_part
 from arena.verify.reader import PARTS, VerifiedHead
@@ -214,7 +214,7 @@ async def digest(context: JobContext, at: datetime) -> str:
     def read(connection: Connection) -> Incident:
         status = read_status_by_config(connection, context.world.now(), context.config)
         tasks = read_tasks(connection, status)
-        return weekly_digest(at, tasks, read_leaderboard(connection))
+        return weekly_digest(at, tasks, read_season_board(connection))
 
     incident = await asyncio.to_thread(record.read, read)
     add_incidents(record.engine, [incident])

@@ -137,6 +137,12 @@ def read_season_verdict(connection: Connection, board: Leaderboard | None = None
     return board.verdict
 
 
+def read_season_board(connection: Connection) -> Leaderboard:
+    """Return the leaderboard of all cohorts with the verdict of the whole record."""
+    board = read_leaderboard(connection)
+    return replace(board, verdict=read_season_verdict(connection, board))
+
+
 def compute_all_kinds(connection: Connection, cohort: int | None = None) -> AllKinds:
     """Return the scores of all kinds as of now."""
     table = read_all_kinds(connection, cohort)

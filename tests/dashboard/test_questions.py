@@ -9,7 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from arena.scores.all_kinds import compute_all_kinds
+from arena.exports.method import method_text, read_method
+from arena.operations.today import weekly_digest
+from arena.scores.all_kinds import compute_all_kinds, read_season_board
 from dashboard.html import columns_of_table, html_table
 from dashboard.questions import answer_picture, answer_words, form_words
 from dashboard.site.standings import gather, report_page
@@ -209,6 +211,8 @@ def test_every_page_has_the_verdict_on_all_kinds_of_questions(tmp_path: Path, sh
     with read_only(worked_out(path)) as connection:
         found = compute_all_kinds(connection).report.verdict
         report = report_page(gather(connection, None), NOW)
+        method = method_text(read_method(connection))
+        digest = weekly_digest(NOW, [], read_season_board(connection))
     assert found is not None
     own = found.of("ann")
     assert own is not None
@@ -218,6 +222,8 @@ def test_every_page_has_the_verdict_on_all_kinds_of_questions(tmp_path: Path, sh
     assert own.sentence in words(page).replace("\\", "").replace(JOINER, "")
     assert f"ranks {own.rank_text} of 3" in "".join(markup(page))
     assert found.sentence in report
+    assert found.sentence in method
+    assert found.sentence in digest.text
     board = next(table for table in tables(show("leaderboard", path)) if "better" in table)
     assert dict(zip(board["agent"], board["better"], strict=True)) == {
         "ann": "1 of 2",
