@@ -251,7 +251,7 @@ def test_what_makes_no_sense_on_a_board_is_refused(season: Path, words: tuple[st
 def test_one_agent_alone_is_shown_by_another_command(season: Path) -> None:
     done = arena(season, "--database", "demo.db", "board", "sharp")
     assert (done.returncode, done.stdout) == (64, "")
-    assert "arena show agent --database demo.db sharp" in done.stderr
+    assert "arena show agent sharp --database demo.db shows one agent" in done.stderr
 
 
 def test_several_files_of_forecasts_are_no_tournament(season: Path) -> None:

@@ -268,7 +268,8 @@ def test_the_command_says_it_in_words_and_as_json(record: Record, tmp_path: Path
     printed = " ".join(" ".join(tasks).split())
     assert [task["text"] for task in todo if " ".join(task["text"].split()) not in printed] == []
     assert "Worth a look:\n" in told.output
-    assert {"code": "not_running", "command": "run"}.items() <= found["today"][1].items()
+    command = " ".join(["run", *database])
+    assert {"code": "not_running", "command": command}.items() <= found["today"][1].items()
     assert found["positions"] == {"open": 2, "markets": 2, "stale_markets": 0}
     assert found["rounds"]["last"][0]["turns"] == {"failed": 1, "played": 2}
 
