@@ -220,6 +220,11 @@ class DatabaseFaults:
             if connection.process == name:
                 connection.rollback()
 
+    def close(self) -> None:
+        """Close the connections that processes have left open, as their end does."""
+        for connection in self.connections:
+            connection.close()
+
     # ---- what is drawn
 
     def cut_off(self, name: str, code: str, seconds: float) -> None:

@@ -373,7 +373,7 @@ class Simulation:
 
     def play_season(self) -> None:
         """Play the season to its end; raise `Broken` if something happened that must never happen."""
-        with self.doors():
+        with self.doors(), closing(self.database):
             for kind in self.roster():
                 self.start(kind)
             self.loop.run_until_complete(self.until_over())
