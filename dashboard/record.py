@@ -522,13 +522,13 @@ def leaderboard_lines(
 ) -> tuple[LeaderboardLine, ...]:
     """Return the rows of a leaderboard with the other facts about each agent.
 
-    `verdict` is that of the whole record, where the board may be only on questions of yes or no; rows
-    are in its order.
+    `verdict` is that of the whole record, which may also be on questions that the board leaves out; the rows
+    follow its order.
     """
     briefs = by_agent(figures.value if figures else ())
     metaculus = by_agent(board.metaculus)
-    told = verdict or board.verdict
-    verdicts = by_agent(told.agents if told else ())
+    shown_verdict = verdict or board.verdict
+    verdicts = by_agent(shown_verdict.agents if shown_verdict else ())
 
     lines = []
     for row in board.rows:

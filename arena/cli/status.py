@@ -19,7 +19,6 @@ from arena.cli.output import (
     left_out_words,
     minute,
     plain,
-    program,
     typed,
 )
 from arena.cli.page import Fields, Page
@@ -143,7 +142,7 @@ def status_page(
 
 def suggested(command: str, clock: Path | None) -> str:
     """Return a command line to suggest: a rehearsal is played by its clock, whatever is to be played."""
-    return f"{program()} {completed(command, clock)}"
+    return typed(by_clock(command, clock_option(clock)))
 
 
 def completed(command: str, clock: Path | None) -> str:

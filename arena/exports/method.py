@@ -246,7 +246,7 @@ def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[Agent
 
 
 def _settings_text(settings: Mapping[str, Any]) -> str:
-    """Return frozen settings in words, without the model and its release date, which have own columns."""
+    """Return frozen settings in words, without those that have columns: the model and its release date."""
     parts = []
     for key, value in settings.items():
         if value in (None, {}) or key in ("model", "released"):

@@ -85,6 +85,7 @@ def tasks_for(status: Status, answers: Sequence[AgentAnswers]) -> list[Task]:
         for reason in status.reasons
         if reason.code not in PASSING
     ]
+    # After the last round no key is needed any more.
     calendar = status.calendar
     if calendar.next_round or calendar.next_cohort or not calendar.cohorts:
         tasks += _missing_keys(status.around)

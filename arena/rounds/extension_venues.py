@@ -41,7 +41,7 @@ TEXTS = ("id", "event_id", "question", "rules", "category", "story", "slug", "ev
 def open_extension(path: Path, open_client: Callable[[], Venue], live: bool = True) -> Venue:
     """Open a venue of this file, with its answers checked. Raise `VenueError` if its code fails.
 
-    One that is not `live` may say of no end that it will be known later.
+    Unless it is `live`, an end that becomes known only after it was asked for is refused.
     """
     with code_errors(path):
         venue = open_client()
@@ -59,7 +59,10 @@ def open_extension_past(path: Path, open_client: Callable[[], PastVenue]) -> Pas
 
 
 def checked_report(path: Path, report: Report) -> Report:
-    """Return the report of a venue of this file; it raises `VenueError` for what a record can't hold."""
+    """Return the function by which a venue of this file reports records, without keys in its texts.
+
+    It raises `VenueError` for what a record can't hold.
+    """
 
     def check(item: QuarantinedRecord) -> None:
         if not isinstance(item, QuarantinedRecord):
@@ -96,7 +99,7 @@ def fault(path: Path, message: str) -> VenueError:
 
 
 def wrong(path: Path, field: str, value: Any, of: str, meant: str) -> VenueError:
-    """Return the error of a value that isn't what is meant."""
+    """Return the error of a value in a field of something, and what was meant instead."""
     with code_errors(path):
         shown = repr(value)
     if len(shown) > 60:

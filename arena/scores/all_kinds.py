@@ -125,9 +125,9 @@ def all_kinds_of(connection: Connection, cohort: int | None = None) -> AllKinds 
 
 
 def read_season_verdict(connection: Connection, board: Leaderboard | None = None) -> Verdict | None:
-    """Return the verdict of the whole record, on all kinds of questions where not all are yes/no.
+    """Return the verdict of the whole record, over all its kinds of questions.
 
-    `board` is the leaderboard of all cohorts, where it was read before.
+    `board` is the leaderboard of all cohorts, if it was read before.
     """
     all_kinds = all_kinds_of(connection)
     if all_kinds is not None:

@@ -454,7 +454,7 @@ def _ladder(
 
 
 def _group_and_price(entries: Sequence[AgentVerdict], by_price: Mapping[str, PairVerdict], agent: str) -> str:
-    """Return the sentence on which entries are better than the market price; if none, on this one."""
+    """Return the sentence on which entries are better than the market price; if none is, on this agent."""
     better = [entry.agent for entry in entries if entry.price == "better"]
     worse = [entry.agent for entry in entries if entry.price == "worse"]
     if not by_price:

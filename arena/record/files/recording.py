@@ -41,6 +41,7 @@ def read_sightings(
     newest = dict[MarketId, datetime]()
     for number, at in enumerate(ends, 1):
         for market, (row, seen_at) in read_quote_rows_as_of(connection, ids, at).items():
+            # A market that nobody has looked at since the last midnight has the same price and time again.
             if seen_at >= since and newest.get(market) != seen_at:
                 newest[market] = seen_at
                 yield from _quote_sightings(pages, [quote_of(row, seen_at)])

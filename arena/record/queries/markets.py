@@ -133,7 +133,10 @@ def read_quotes_as_of(connection: Connection, ids: Sequence[str], at: datetime) 
 def read_quote_rows_as_of(
     connection: Connection, ids: Sequence[str], at: datetime
 ) -> dict[MarketId, tuple[Row[Any], datetime]]:
-    """Return what `read_quotes_as_of` does as rows with the times of the prices, which takes less time."""
+    """Return the newest price of each market at an instant as a row, with the time of the price.
+
+    It is for callers that need few of them as quotes: most of the time goes into decoding.
+    """
     stored = newest_rows(connection, QuoteRow, ids, "at", *QUOTE_FIELDS, until=at)
     sightings = last_sightings(connection, stored, at)
     in_snapshots = _snapshot_quotes(connection, ids, at)

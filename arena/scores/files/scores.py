@@ -207,9 +207,9 @@ def score_file(
 
 
 def _check_names(table: ForecastTable, choices: ScoreChoices) -> None:
-    """Raise `ArenaError` if an option names a forecaster without a forecast, or one has a name of ours."""
-    own_names = [PRICE, COMMUNITY] if choices.community else [PRICE]
-    for name in own_names:
+    """Raise `ArenaError` if an option names an unknown forecaster, or a forecaster has a reserved name."""
+    reserved = [PRICE, COMMUNITY] if choices.community else [PRICE]
+    for name in reserved:
         if name in table.forecasters:
             what = f"{table.name} has a forecaster named {name!r}, a name that is reserved"
             raise ArenaError("reserved_name", what, "give the forecaster another name")

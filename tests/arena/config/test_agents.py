@@ -6,6 +6,7 @@ import pytest
 
 from agents.model import ModelSettings
 from arena.config import ConfigErrors, environment, key_variables, load
+from arena.scores.rules.metaculus.table import COMMUNITY
 from tests.arena.config_files import SMALL, mistakes, told, with_agents, write
 from tests.trusted import load_trusted
 
@@ -127,8 +128,9 @@ def test_the_name_of_the_market_is_kept_for_its_kind(tmp_path: Path, block: str,
 
 def test_no_agent_has_the_name_of_the_median_of_all(tmp_path: Path) -> None:
     hint = "Give this agent another `name`"
-    assert told(tmp_path, with_agents("{kind: random}", "{kind: constant, name: community}")) == [
-        f'config.yaml:5: agents[1].name: the name "community" is reserved for the median of all. {hint}'
+    block = f"{{kind: constant, name: {COMMUNITY}}}"
+    assert told(tmp_path, with_agents("{kind: random}", block)) == [
+        f'config.yaml:5: agents[1].name: the name "{COMMUNITY}" is reserved for the median of all. {hint}'
     ]
 
 
