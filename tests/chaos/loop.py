@@ -6,9 +6,11 @@ Each has a timer of its own. A process can be suspended between two steps, and i
 
 import asyncio
 import heapq
+import inspect
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor
+from contextlib import suppress
 from contextvars import Context, ContextVar
 from dataclasses import dataclass
 from random import Random
@@ -19,6 +21,8 @@ from greenlet import getcurrent, greenlet
 T = TypeVar("T")
 Parts = TypeVarTuple("Parts")
 PROCESS: ContextVar[str] = ContextVar("process", default="")
+ENDED = "ended"
+"""The name under which processes are ended that the season has left."""
 STEP = 0.002
 """Seconds that a step takes at most."""
 
@@ -70,6 +74,8 @@ class SeededLoop(asyncio.BaseEventLoop):
         self.standing: dict[str, greenlet] = {}
         self.timers: dict[str, ProcessTimer] = {}
         self.dead: set[str] = set()
+        self.buried: list[object] = []
+        """What dead processes would still do, kept until the end: it would be left as it is collected."""
         self.set_exception_handler(lambda *_: None)
 
     # ---- time
@@ -153,6 +159,30 @@ class SeededLoop(asyncio.BaseEventLoop):
             asyncio.tasks._enter_task(self, task)
         asyncio._set_running_loop(running)
 
+    def end_processes(self) -> None:
+        """Leave every block in which a process still is, and close the loop.
+
+        Else the garbage collector would, at any time. All of them count as dead, so none can write any more.
+        """
+        self.dead.add(ENDED)
+        token = PROCESS.set(ENDED)
+        for stepping in self.standing.values():
+            while not stepping.dead:
+                stepping.throw()
+
+        asyncio._set_running_loop(self)
+        left: set[asyncio.Task[Any]] = set()
+        while tasks := asyncio.all_tasks(self) - left:  # a block may create a task on its way out
+            for task in tasks:
+                coroutine = task.get_coro()
+                assert isinstance(coroutine, Coroutine)
+                leave(coroutine)
+            left |= tasks
+        asyncio._set_running_loop(None)
+
+        PROCESS.reset(token)
+        self.close()
+
     def _write_to_self(self) -> None:
         """Do nothing, as nobody calls from another thread."""
 
@@ -189,7 +219,10 @@ class SeededLoop(asyncio.BaseEventLoop):
                 return
             handle = self._ready[runs[name]]
             del self._ready[runs[name]]
-            if handle._cancelled or name in self.dead:
+            if name in self.dead:
+                self.buried.append(handle)
+                return
+            if handle._cancelled:
                 return
             if not name:
                 handle._run()
@@ -203,6 +236,13 @@ class SeededLoop(asyncio.BaseEventLoop):
     @staticmethod
     def _process(handle: Any) -> str:
         return str(handle._context.get(PROCESS, ""))
+
+
+def leave(coroutine: Coroutine[Any, Any, object]) -> None:
+    """Close a coroutine, also where a block waits for something on its way out."""
+    while inspect.getcoroutinestate(coroutine) != inspect.CORO_CLOSED:
+        with suppress(BaseException):  # whatever a dead process raises
+            coroutine.close()
 
 
 def _process_of(context: Context | None) -> str:

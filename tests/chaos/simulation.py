@@ -137,7 +137,6 @@ class Simulation:
         self.left = MOST_MISHAPS if self.mishaps else 0
         self.numbers: Iterator[int] = count(1)
         self.tasks: dict[str, asyncio.Task[None]] = {}
-        self.buried: list[asyncio.Task[None]] = []
         self.printed = StringIO()
         self.commands = MOST_COMMANDS
         self.operator = Operator(self, script_of(self.config_number))
@@ -192,7 +191,7 @@ class Simulation:
         self.loop.dead.add(name)
         self.database.let_go(name)
         task = self.tasks.pop(name)
-        self.buried.append(task)  # or its `finally` blocks would run as it is collected
+        self.loop.buried.append(task)
         self.start(name.partition(" ")[0])
         return under_way
 
@@ -376,13 +375,19 @@ class Simulation:
         with self.doors(), closing(self.database):
             for kind in self.roster():
                 self.start(kind)
-            self.loop.run_until_complete(self.until_over())
+            try:
+                self.loop.run_until_complete(self.until_over())
+                self.judge()
+            finally:
+                self.history.watch.close()
+                self.loop.end_processes()
 
+    def judge(self) -> None:
+        """Raise what a process failed with, or what must never have happened."""
         if self.fault is not None:
             raise self.fault
 
         self.history.judge()
-        self.history.watch.close()
         if self.history.fault is not None:
             raise self.history.fault
 

@@ -1,0 +1,77 @@
+"""The end of a simulated loop: it leaves nothing of its processes to the garbage collector."""
+
+import asyncio
+import gc
+import sys
+from collections.abc import Coroutine
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.chaos.loop import PROCESS, SeededLoop
+
+
+async def waits_on_its_way_out() -> None:
+    """Stand in a block that waits for something as it is left."""
+    try:
+        await asyncio.sleep(1_000)
+    finally:
+        await asyncio.sleep(1)
+
+
+async def asks_more_on_its_way_out() -> None:
+    """Stand in a block that starts a task as it is left."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, SeededLoop)
+    try:
+        await asyncio.sleep(1_000)
+    finally:
+        loop.buried.append(loop.create_task(waits_on_its_way_out()))
+
+
+async def starts_another() -> None:
+    """Start a task that has not taken a step when the process dies."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, SeededLoop)
+    loop.buried.append(loop.create_task(waits_on_its_way_out()))
+    loop.dead.add(PROCESS.get())
+
+
+async def stands_within_a_step() -> None:
+    """Be suspended in the middle of a step."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, SeededLoop)
+    loop.stand_still(1_000)
+
+
+@pytest.mark.parametrize(
+    "process", [waits_on_its_way_out, asks_more_on_its_way_out, starts_another, stands_within_a_step]
+)
+def test_what_a_process_was_in_is_left_before_the_loop_is_closed(
+    process: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    complaints: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", complaints.append)
+
+    play_and_drop(process())
+    gc.collect()
+
+    assert complaints == []
+
+
+def play_and_drop(work: Coroutine[Any, Any, None]) -> None:
+    """Play a process for a while, end its loop, and keep nothing of it."""
+    loop = SeededLoop(Random(1), lambda: None)
+
+    async def living() -> None:
+        PROCESS.set("one")
+        await asyncio.sleep(0)  # the next step is one of the process
+        await work
+
+    async def a_while() -> None:
+        loop.buried.append(asyncio.create_task(living()))
+        await asyncio.sleep(10)
+
+    loop.run_until_complete(a_while())
+    loop.end_processes()
