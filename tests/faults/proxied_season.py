@@ -61,6 +61,7 @@ REASONS = (
     "has ended",
     "ended on",
     "no cohort",
+    "every round has been played",
     "is playing",
     "has closed a connection",
 )
@@ -249,7 +250,7 @@ class Season:
             said = player.forked.said()
             if "Traceback" in said:
                 raise Broken(f"{player.name} ended in a traceback:\n{said[-4_000:]}")
-            if player.killed_at is not None or player.forked.status == 0:
+            if player.killed_at is not None or ended_in_order(player.forked.status, said):
                 continue
             if player.role in roster or not any(reason in said for reason in REASONS):
                 raise Broken(f"{player.name} ended with {player.forked.status}:\n{said[-3_000:]}")
@@ -338,6 +339,11 @@ class Season:
         for player in self.players:
             lines += [f"--- {player.name}, pid {player.forked.pid}", player.forked.said()[-2_500:]]
         return "\n".join(lines)
+
+
+def ended_in_order(status: int, said: str) -> bool:
+    """Tell whether a process ended as it should, or was told to end while it was still being loaded."""
+    return status == 0 or (status == -signal.SIGTERM and not said.strip())
 
 
 def question_asked(call: Asked) -> Question:

@@ -10,7 +10,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,9 @@ HEARTBEAT_SECONDS = 10.0
 NEVER = 1e9
 """Seconds after which the library itself, by the server's clock, takes a worker for gone: whoever watches the
 heartbeats decides that, since a clock may be put forward."""
+LONG_AGO = datetime.fromtimestamp(0, UTC)
+"""When a job of a silent worker is to be played. The library would say now, by this machine's clock, and a
+server whose clock is behind would keep the job until then."""
 POOL_WAIT = 30.0
 """Seconds that the queue waits for its server before it says that it is away."""
 SCHEMA_LOCK = 7_238_465
@@ -278,15 +281,13 @@ async def count_workers(app: App, watch: Watch) -> int:
 
 async def requeue_stalled(app: App) -> int:
     """Give the jobs of workers that were forgotten to others; return how many there were."""
-    silent = await app.job_manager.get_stalled_jobs(queue=QUEUE, seconds_since_heartbeat=NEVER)
-    rescued = 0
-    for job in silent:
+    jobs = [*await app.job_manager.get_stalled_jobs(queue=QUEUE, seconds_since_heartbeat=NEVER)]
+    for job in jobs:
         try:
-            await app.job_manager.retry_job(job)
+            await app.job_manager.retry_job(job, LONG_AGO)
         except AlreadyEnqueued:  # it was delivered anew meanwhile
             await app.job_manager.finish_job(job, Status.FAILED, delete_job=True)
-        rescued += 1
-    return rescued
+    return len(jobs)
 
 
 async def run_worker(app: App, play: PlayTurns, at_once: int, grace: float) -> None:
