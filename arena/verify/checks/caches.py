@@ -30,12 +30,16 @@ def check_caches(facts: RecordReader) -> Found:
     connection = facts.connection
     try:
         for number in (None, *(stored.cohort.number for stored in read_cohorts(connection))):
+            comparisons = None
             row = _current(facts, COMPARISONS, number, kept)
             if row is not None:
-                yield from _compare(row, as_json(COMPARISONS, compute_comparisons(connection, number)))
+                comparisons = compute_comparisons(connection, number)
+                yield from _compare(row, as_json(COMPARISONS, comparisons))
+
             row = _current(facts, LEADERBOARD, number, kept)
             if row is not None:
-                yield from _compare(row, as_json(LEADERBOARD, compute_leaderboard(connection, number)))
+                board = compute_leaderboard(connection, number, comparisons)
+                yield from _compare(row, as_json(LEADERBOARD, board))
     except Exception as error:  # noqa: BLE001 - a damaged record may hold anything
         why = fault_text(error)
         yield Difference("rollup", "leaderboards", "body", "a cache", "what can be computed", why)

@@ -5,12 +5,13 @@ replayed instead (`replay`), and hashes are in `seals`.
 """
 
 import tomllib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from sqlalchemy import Integer
+from sqlalchemy import Connection, Integer, text
+from sqlalchemy.exc import DBAPIError
 
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
@@ -42,10 +43,17 @@ class Rule:
     expected: str | None
     why: str
 
-    def broken(self, facts: RecordReader, among: str = "true") -> Found:
-        """Yield the rows that break the rule, among those that meet a condition."""
-        wrong = f"SELECT * FROM {self.table} WHERE {among} AND ({self.holds}) IS NOT TRUE"
-        for row in facts.rows(self.table, wrong):
+    among: str = "true"
+    """The condition of the rows that are looked at."""
+
+    @property
+    def is_broken(self) -> str:
+        """Return the condition of the rows that break the rule."""
+        return f"{self.among} AND ({self.holds}) IS NOT TRUE"
+
+    def broken(self, facts: RecordReader) -> Found:
+        """Yield the rows that break the rule."""
+        for row in facts.rows(self.table, f"SELECT * FROM {self.table} WHERE {self.is_broken}"):
             yield row.differs(self.column, self.expected, self.why)
 
 
@@ -103,23 +111,51 @@ RULES_OF_INSTANTS = list(_rules_of_instants())
 
 def check_rows(facts: RecordReader) -> Found:
     """Yield the rows that break a rule: among all rows in the rule's turn, else among the new ones."""
+    due = []
     for place, rule in enumerate(written_rules()):
         if facts.is_in_part(place):
-            yield from rule.broken(facts)
+            due.append(rule)
         elif rule.table in NEW:
             column, table = NEW[rule.table]
-            yield from rule.broken(facts, f"{rule.table}.{column} > {facts.after(table)}")
-    yield from _check_in_turn(facts, RULES_OF_TABLES)
+            due.append(replace(rule, among=f"{rule.table}.{column} > {facts.after(table)}"))
+    yield from _broken(facts, [*due, *_in_turn(facts, RULES_OF_TABLES)])
 
 
-def _check_in_turn(facts: RecordReader, rules: Sequence[Rule]) -> Found:
-    """Yield the rows that break one of the rules whose turn it is."""
-    for place, rule in enumerate(rules):
-        if facts.is_in_part(place):
+def _in_turn(facts: RecordReader, rules: Sequence[Rule]) -> list[Rule]:
+    """Return the rules whose turn it is."""
+    return [rule for place, rule in enumerate(rules) if facts.is_in_part(place)]
+
+
+def _broken(facts: RecordReader, rules: Sequence[Rule]) -> Found:
+    """Yield the rows that break one of these rules."""
+    suspects = _suspect_tables(facts.connection, rules)
+    for rule in rules:
+        if rule.table in suspects:
             yield from rule.broken(facts)
+
+
+def _suspect_tables(connection: Connection, rules: Sequence[Rule]) -> Collection[str]:
+    """Return the tables with a row that breaks one of these rules, or all if the database can't tell.
+
+    It is asked once for all of them: of a small record, to ask takes longer than to answer.
+    """
+    conditions: dict[str, list[str]] = {}
+    for rule in rules:
+        conditions.setdefault(rule.table, []).append(f"({rule.is_broken})")
+    if not conditions:
+        return ()
+
+    looks = []
+    for table, broken in conditions.items():
+        looks.append(f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table} WHERE {' OR '.join(broken)})")
+    try:
+        with connection.begin_nested():
+            return set(connection.execute(text(" UNION ALL ".join(looks))).scalars())
+    except DBAPIError:
+        return conditions
 
 
 def check_texts(facts: RecordReader) -> Found:
     """Yield the instants that are malformed, on SQLite."""
     if facts.connection.dialect.name == "sqlite":
-        yield from _check_in_turn(facts, RULES_OF_INSTANTS)
+        yield from _broken(facts, _in_turn(facts, RULES_OF_INSTANTS))
