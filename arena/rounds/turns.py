@@ -18,7 +18,7 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
-from agents.answers.decisions import sound_decision
+from agents.answers.decisions import decision_of
 from agents.answers.parse import READER_VERSION
 from agents.model import (
     DECIDED_STATUSES,
@@ -572,7 +572,7 @@ async def decide_turn(claim: ClaimedTurn) -> Decision:
         return Decision(status="out", note="no cash for a legal bet and nothing held")
 
     try:
-        return sound_decision(await claim.player.agent(claim.view, claim.ask), claim.view)
+        return await decision_of(claim.player.agent, claim.view, claim.ask)
     except TooLate as late:
         return Decision(status="late", note=printable(str(late)))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the others

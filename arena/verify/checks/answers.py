@@ -7,13 +7,13 @@ markets they name, because the wording of the questions is not rendered again.
 import asyncio
 import json
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import product
 from typing import Any
 
-from agents.answers.decisions import sound_decision
+from agents.answers.decisions import decision_of, sound_decision
 from agents.kinds import llm
 from agents.model import Call, Decision, Forecast, Given, Message, Prompt, Stage, View
 from agents.prompts.prompt import MARKET_NAME, PromptPart, asks_for_bets, short_ids
@@ -176,8 +176,7 @@ def decisions_of(
             raise NoAnswer(f"{prompt.stage}, sample {prompt.sample}")
         return answer
 
-    decision = runner.run(_awaited(its_kind.agent(chosen, given)(view, stored)))
-    yield PossibleDecision(sound_decision(decision, view))
+    yield PossibleDecision(runner.run(decision_of(its_kind.agent(chosen, given), view, stored)))
 
 
 def _decisions_of_model(
@@ -206,7 +205,3 @@ def _decisions_of_model(
             continue
         unused = () if is_ambiguous else answers.unused()
         yield PossibleDecision(sound_decision(decision, view), unused=unused)
-
-
-async def _awaited(decision: Awaitable[Decision]) -> Decision:
-    return await decision
