@@ -10,7 +10,7 @@ from arena.operations.listen_addresses import DASHBOARD_PORT, HOST, OPEN_DASHBOA
 def dashboard(
     chosen: Options,
     host: str = option("Where to listen: this machine, unless --behind-proxy.", "HOST", default=HOST),
-    port: int = option("The port, or the next free one.", default=DASHBOARD_PORT),
+    port: int = option("The port, or the next free one.", default=DASHBOARD_PORT, min=0, max=65_535),
     behind_proxy: bool = flag("Only a proxy with encryption and a password reaches it; --port is exact."),
     public: str | None = option("The proxy's public address.", "URL"),
 ) -> None:

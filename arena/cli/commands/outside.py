@@ -16,7 +16,7 @@ def desk(
     key: str | None = option("Print a key for this agent, once; it replaces the old one.", "NAME"),
     schema: Literal["view", "decision", "result"] | None = option("Print the JSON Schema of a document."),
     host: str = option("Where to listen: this machine, unless --behind-proxy.", "HOST", default=HOST),
-    port: int = option("The port, or the next free one.", default=DESK_PORT),
+    port: int = option("The port, or the next free one.", default=DESK_PORT, min=0, max=65_535),
     behind_proxy: bool = flag("Only a proxy that encrypts reaches it; --port is exact."),
 ) -> None:
     """Let outside agents take their turns over HTTP, until Ctrl-C.

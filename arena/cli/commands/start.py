@@ -39,7 +39,7 @@ def demo(
     seed: int | None = option("Play a different simulated world.", min=0),
     rounds: int | None = option("Stop after this many decision times.", min=1),
     resume: bool = flag("Continue where the record ends."),
-    port: int = option("The dashboard's port, or the next free one.", default=8501),
+    port: int = option("The dashboard's port, or the next free one.", default=8501, min=0, max=65_535),
     leave_failed: bool = LEAVE_FAILED,
 ) -> None:
     """Play a whole season, offline and without a key.

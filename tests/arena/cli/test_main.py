@@ -215,6 +215,7 @@ def test_a_command_of_before_says_what_it_is_called_now(typed: str, now: str, tm
     ("words", "message"),
     [
         (("board", "--cohort", "x"), "Invalid value for '--cohort': expected a whole number"),
+        (("demo", "--port", "99999"), "Invalid value for '--port': expected less than or equal to 65535"),
         (("statsu",), "No such command 'statsu'. Did you mean 'status'?"),
         (("board", "sharp"), "sharp has to be compared with another agent"),
         (("board", "--columns", "skull"), "there is no column 'skull'; did you mean skill?"),
