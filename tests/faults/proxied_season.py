@@ -61,6 +61,7 @@ REASONS = (
     "has ended",
     "ended on",
     "no cohort",
+    "makes no more decisions",
     "every round has been played",
     "at the same time",
     "is playing",
