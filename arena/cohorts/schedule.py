@@ -304,10 +304,13 @@ def job_due_at(job: Job, last: JobState | None, now: datetime) -> datetime | Non
 
 
 def job_rests(last: JobState | None, now: datetime) -> bool:
-    """Tell whether a job has failed and is not tried again yet."""
+    """Tell whether a job has failed and is not tried again yet.
+
+    One that failed at a time still to come does not rest: the clock was put back.
+    """
     if last is None or last.ended_at is None or not last.failures:
         return False
-    return now < retry_at(last)
+    return last.ended_at <= now < retry_at(last)
 
 
 def job_schedule(job: Job, last: JobState | None) -> Schedule:

@@ -403,11 +403,12 @@ def _retry(begun: BegunRound, stored: StoredCohort, situation: DueSituation) -> 
 def _after_pause(due: Due, situation: DueSituation, since: datetime | None = None) -> Due:
     """Return the same step, postponed by the pause after a failed try of it.
 
-    A try until `since` doesn't count. Nor does one that was broken off: it is made again at once. The try of
-    a later round of the cohort counts for an earlier one, or the two would take turns without a pause.
+    A try until `since` doesn't count. Nor does one that was broken off, or that ended at a time still to come
+    because the clock was put back: it is made again at once. The try of a later round of the cohort counts
+    for an earlier one, or the two would take turns without a pause.
     """
     last = situation.jobs.get(due.name)
-    if last is None or last.ended_at is None or not last.failures:
+    if last is None or last.ended_at is None or not last.failures or last.ended_at > situation.now:
         return due
     if last.due_at < due.at:
         return due

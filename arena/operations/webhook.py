@@ -33,6 +33,7 @@ from arena.operations.wake import any_of
 from arena.record.model.incident import MOST_LISTED, MOST_TRIES, Incident, RecordedIncident, ping_failed
 from arena.record.record import Record
 from arena.record.write.operations import (
+    LONGEST_REST,
     add_incidents,
     drop_untold,
     end_incidents,
@@ -209,7 +210,6 @@ LAST_TIMEOUT = 3.0
 EVERY = timedelta(seconds=15)
 """How often to look for what is to be sent."""
 FIRST_PAUSE = timedelta(seconds=30)
-LONGEST_PAUSE = timedelta(hours=1)
 MOST_AT_ONCE = 20
 """So many messages are sent at a time."""
 MOST_TOGETHER = 500
@@ -319,9 +319,9 @@ def _put_off(
     record: Record, webhook: Webhook, recorded: RecordedIncident, reply: WebhookReply, now: datetime
 ) -> str:
     """Record that a message did not arrive, and return in words when it is sent again, if it is."""
-    pause = min(FIRST_PAUSE * 2 ** min(recorded.tries, 16), LONGEST_PAUSE)
+    pause = min(FIRST_PAUSE * 2 ** min(recorded.tries, 16), LONGEST_REST)
     if reply.wait is not None:
-        pause = max(pause, min(timedelta(seconds=reply.wait), LONGEST_PAUSE))
+        pause = max(pause, min(timedelta(seconds=reply.wait), LONGEST_REST))
     record_delivery(record.engine, recorded.id, None, now + pause)
 
     gives_up = recorded.tries + 1 >= MOST_TRIES

@@ -9,7 +9,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Engine, bindparam, exists, func
@@ -203,12 +203,16 @@ def _change_incidents(engine: Engine, which: Sequence[Condition], **values: Any)
         connection.execute(update(IncidentRow).where(*which).values(**values))
 
 
+LONGEST_REST = timedelta(hours=1)
+"""After so long at most a message that did not arrive is sent again. If one has longer to go, the clock was
+put back, and it is sent at once."""
 INCIDENTS: AnySelect = select(IncidentRow.__table__)
 
 
 def read_untold(engine: Engine, now: datetime, most: int) -> list[RecordedIncident]:
     """Return the incidents to send now, oldest first."""
-    is_ready = or_(col(IncidentRow.next_try_at).is_(None), col(IncidentRow.next_try_at) <= now)
+    next_try = col(IncidentRow.next_try_at)
+    is_ready = or_(next_try.is_(None), next_try <= now, next_try > now + LONGEST_REST)
     query = INCIDENTS.where(*IS_UNTOLD, is_ready).order_by(IncidentRow.id)
     with reading(engine) as connection:
         return _read_incidents(connection, query.limit(most))

@@ -143,6 +143,12 @@ def test_a_clock_that_goes_back_repeats_nothing() -> None:
     assert job_due_at(job, done(job.latest(NOW)), NOW - timedelta(hours=5)) is None
 
 
+def test_what_failed_before_a_clock_went_back_is_tried_again_at_once() -> None:
+    job = Job("marks", cadence("1d"))
+    earlier = NOW - 7 * DAY
+    assert job_due_at(job, done(NOW, failures=2), earlier) == job.latest(earlier)
+
+
 def test_the_config_turns_jobs_on_and_off() -> None:
     hooked = WatchSection(webhook="$A_HOOK")
     assert [job.name for job in configured_jobs(RunSection(), hooked)] == [

@@ -199,6 +199,13 @@ def test_a_round_that_waits_does_not_give_way_to_a_mere_look() -> None:
     assert (first.step, first.at, first.after is not None) == ("play", NOW, True)
 
 
+def test_a_round_that_failed_before_the_clock_went_back_is_played_at_once() -> None:
+    begun = course(cohort(), played(1, done=False, failed=1))
+    failed = tried("cohort 1", NOW, NOW + DAY)
+    [step] = due_work(at_work(NOW + HOUR, begun, jobs=[failed])).due
+    assert not step.rests(NOW + HOUR)
+
+
 def test_whatever_fails_rests_before_it_is_tried_again() -> None:
     """A round of a made-up world whose time is long over, and two rounds of a cohort that both fail."""
     made_up = cohort(real=False)

@@ -178,6 +178,14 @@ def test_it_is_sent_again_after_pauses_that_grow_also_by_another_process(
     assert len({message["id"] for message in receiver.said}) == 1
 
 
+def test_it_is_sent_again_at_once_after_the_clock_went_back(record: Record) -> None:
+    note_venue(record, "sky", NOW, DOWN)
+    with serving(Receiver(Answer(b"", 503), OK)) as receiver:
+        tell_all(record, receiver.url)
+        tell_all(record, receiver.url, NOW - timedelta(days=1))
+    assert len(receiver.got) == 2
+
+
 def test_who_asks_for_more_time_is_given_it(record: Record) -> None:
     note_venue(record, "sky", NOW, DOWN)
     with serving(Receiver(Answer(b"", 429, {"Retry-After": "600"}))) as receiver:
