@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -143,14 +144,14 @@ def replacement_words(replacement: Replacement) -> str:
 
     >>> agent = Entrant(0, "ann", "constant", {"p": 0.6}, since=2)
     >>> replacement_words(Replacement(agent, {"p": 0.5}, {}))
-    'ann takes its block from config.yaml: settings fb496939 before, 35a01d87 from round 2 on'
+    'ann takes its block from the config: settings fb496939 before, 35a01d87 from round 2 on'
     """
     entrant = replacement.entrant
     before = digest(canonical(replacement.before))[:8]
     after = digest(canonical(entrant.settings))[:8]
     since = f"from round {entrant.since} on"
 
-    return f"{entrant.name} takes its block from config.yaml: settings {before} before, {after} {since}"
+    return f"{entrant.name} takes its block from the config: settings {before} before, {after} {since}"
 
 
 def code_of(kind: str, settings: Mapping[str, Any]) -> str:
@@ -165,7 +166,13 @@ def code_of(kind: str, settings: Mapping[str, Any]) -> str:
         return f"{settings['function'].partition(':')[0]}.py"
     if kind == "command":
         return " ".join(settings["command"])
-    return "" if kind in kinds() else f"extensions/{kind}.py"
+    return "" if kind in _own_kinds() else f"extensions/{kind}.py"
+
+
+@cache
+def _own_kinds() -> frozenset[str]:
+    """Return the kinds that come with the arena: their folder is looked at once, not for every agent."""
+    return frozenset(kinds())
 
 
 def codes_of(cohort: Cohort) -> dict[str, str]:
@@ -197,7 +204,7 @@ def unproven_hint(names: Sequence[str], codes: Mapping[str, str]) -> str:
     hints = []
     if settable:
         its = "its" if len(settable) == 1 else "their"
-        advice = f"check {its} server, or correct {its} block in config.yaml, before the next round"
+        advice = f"check {its} server, or correct {its} block in the config, before the next round"
         hints.append(f"{_without_turn(settable)}: {advice}")
 
     if coded:

@@ -2,17 +2,16 @@
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from arena.config import ConfigErrors, load
-from arena.record.record import Record
 from arena.rounds.open_world import open_world
 from tests.arena.verify.test_verify import differences
 from tests.program.running import AGREES, arena, arena_json, provider
+from tests.records.opened_record import opened_record
 from tests.records.tampering import tamper
 
 CONFIG = """\
@@ -45,7 +44,7 @@ def test_an_agent_without_a_good_turn_takes_its_corrected_block(tmp_path: Path, 
     write(tmp_path, url)
     said = arena(tmp_path, "run", "--round", **KEY)
     assert said.returncode == 2
-    hint = "ann has no good turn yet: check its server, or correct its block in config.yaml, before the next"
+    hint = "ann has no good turn yet: check its server, or correct its block in the config, before the next"
     hint = f"{hint} round"
     assert f"  {hint}\n" in said.stdout
     assert "arena admin cohort end" not in said.stdout
@@ -60,7 +59,7 @@ def test_an_agent_without_a_good_turn_takes_its_corrected_block(tmp_path: Path, 
         ("market", "ann", "bob", "kelly"), "played"
     )
     (line,) = second["replaced"]
-    assert line.startswith("ann takes its block from config.yaml: settings ")
+    assert line.startswith("ann takes its block from the config: settings ")
     assert line.endswith(" from round 2 on")
     cohort = arena_json(tmp_path, "show", "cohort", "1", **KEY)
     frozen = [one["settings"].get("base_url") for one in cohort["frozen"]["entrants"]]
@@ -109,7 +108,7 @@ def test_a_world_that_is_open_reads_an_edited_config(tmp_path: Path, url: str) -
     config = load(tmp_path / "config.yaml")
 
     async def changed() -> list[list[str]]:
-        with closing(Record.open(config.database)) as record:
+        with opened_record(config.database) as record:
             (cohort,) = record.begun()
             async with open_world(config, record) as world:
                 seen = [[each.entrant.name for each in world.changed(cohort)]]
