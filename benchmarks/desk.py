@@ -21,7 +21,6 @@ from arena.cohorts.freeze import plan_of
 from arena.config import load
 from arena.operations.desk import new_key, serve_desk
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_time
 from arena.verify import verify
@@ -80,7 +79,7 @@ def cost(folder: Path, kind: str) -> float:
     """Return the same for one agent, and check that the record agrees with itself."""
     took = asyncio.run(play(folder, kind))
     record = Record.open(str(folder / "arena.db"))
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         assert verify(connection) == []
     record.close()
     return took / AGENTS

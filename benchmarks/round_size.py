@@ -18,7 +18,6 @@ from sqlalchemy import func, select
 from arena.cohorts.freeze import plan_of
 from arena.config import Config
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.schema.tables import METADATA
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_time
@@ -77,7 +76,7 @@ def played(config: Config) -> tuple[float, int, int]:
 
 def size_of(record: Record) -> tuple[int, int]:
     """Return how many rows a record has, and its bytes."""
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         counts = [connection.scalar(select(func.count()).select_from(t)) for t in METADATA.tables.values()]
         if record.engine.dialect.name == "postgresql":
             size = connection.exec_driver_sql("SELECT pg_database_size(current_database())")

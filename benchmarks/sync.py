@@ -22,7 +22,6 @@ from typing import Any
 from orjson import loads
 
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.sync import SyncResult, VenueSource, add_catalogue
 from arena.verify import verify
 from benchmarks.measure import Measurement, Timed, options, report, row, timed
@@ -92,7 +91,7 @@ def one_run(folder: Path, url: str, sent: list[bytes]) -> dict[str, float]:
         "first": cpu(lambda: synced(record, url, AT)),
         "again": cpu(lambda: synced(record, url, AT + timedelta(hours=1))),
     }
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         assert verify(connection) == []
     counts = {
         table: len(lines) for table, (_, lines) in rows_of(Path(str(record.engine.url.database))).items()

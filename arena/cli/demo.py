@@ -18,7 +18,6 @@ from arena.errors import ArenaError, count_text
 from arena.record.hashes import state_hash
 from arena.record.queries.cohorts import count_facts, read_newest_time
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
 from arena.scores.board_data import board_data
@@ -76,7 +75,7 @@ def outcome(record: Record) -> dict[str, Any]:
     with progress("Computing what the pages show") as moved:
         if at is not None:
             refresh_cache(record, at, moved)
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         return {
             "state_hash": state_hash(connection),
             **count_facts(connection),

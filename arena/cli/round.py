@@ -38,7 +38,6 @@ from arena.record.model.model_version import ModelChange, change_sentence
 from arena.record.queries.cohorts import read_newest_time
 from arena.record.queries.operations import count_turns
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.rounds.season import open_cohorts
 from arena.scores.agent_summary import changed_since
 from arena.scores.refresh import refresh_cache
@@ -119,7 +118,7 @@ def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed:
         reports = run_async(play_decision_time(config, record, plan, at, leave_failed, say))
         with progress("Computing what the pages show") as moved:
             refresh_cache(record, at, moved)
-        with reading(record.engine) as connection:
+        with record.reading() as connection:
             changes = changed_since(connection, began)
         return PlayedTime(at, reports, changes, joining(config, record))
 

@@ -1,6 +1,7 @@
 """The record as the arena uses it: reads of one instant, writes in one transaction, and caches of facts."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -72,9 +73,13 @@ class Record:
         """Return this record with a fence: writes raise `LeaseLost` once the lease has another token."""
         return replace(self, fence=Fence(name, token))
 
+    def reading(self) -> AbstractContextManager[Connection]:
+        """Open a consistent read, as of one instant."""
+        return reading(self.engine)
+
     def read(self, query: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return the result of a query. All that it reads is of one instant."""
-        with reading(self.engine) as connection:
+        with self.reading() as connection:
             return query(connection, *args, **kwargs)
 
     def write(self, change: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -139,7 +144,7 @@ class Record:
         With `names` only theirs are read. Holdings are cached, so only ledger entries that other processes
         have written are read.
         """
-        with reading(self.engine) as connection:
+        with self.reading() as connection:
             heads = read_ledger_heads(connection, cohort_id, names)
             behind = self.accounts.behind(dict(heads.values()))
             if behind:
@@ -185,6 +190,6 @@ class Record:
         for cohort_id in cohort_ids:
             lots += sum(len(account.lots) for account in self.holdings(cohort_id).values())
 
-        with reading(self.engine) as connection:
+        with self.reading() as connection:
             spent = read_spent_since(connection, since)
             return RunFigures(spent, lots, count_stale_positions(connection, cohort_ids))

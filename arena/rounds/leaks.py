@@ -21,7 +21,7 @@ from arena.config.sections import EvidenceSection
 from arena.errors import ArenaError
 from arena.record.hashes import FactLine, fact_lines
 from arena.record.record import Record
-from arena.record.schema.database import Connection, reading
+from arena.record.schema.database import Connection
 from arena.rounds.open_world import open_world
 from arena.rounds.replay import Replay, arrange_replay, play_replay, replay_agents
 from arena.scores.leaderboard import compute_leaderboard
@@ -176,7 +176,7 @@ async def play_until(
 
 def _pairs(record: Record, again: Record) -> Iterator[tuple[str, FactLine | None, FactLine | None]]:
     """Yield the kinds and facts of two records in pairs, with None for a missing fact."""
-    with reading(record.engine) as connection, reading(again.engine) as other_connection:
+    with record.reading() as connection, again.reading() as other_connection:
         facts = _facts(connection)
         other_facts = _facts(other_connection)
         for kind in facts:

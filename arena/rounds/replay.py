@@ -36,7 +36,6 @@ from arena.record.model.cohort import Cohort
 from arena.record.queries.accounts import read_marked_cohort
 from arena.record.queries.cohorts import read_newest_time
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.rounds.evidence import recorded_lookups
 from arena.rounds.open_world import open_dispatch, open_world
 from arena.rounds.round import track_cohort
@@ -361,7 +360,7 @@ def count_open_positions(record: Record) -> dict[str, int]:
     """Return the counts of open positions at the end, and of those with only a stale price."""
     counts = Counter(positions=0, stale=0)
 
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         for stored in record.cohorts():
             marked = read_marked_cohort(connection, stored.id, None)
             if marked is None:

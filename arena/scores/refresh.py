@@ -6,7 +6,7 @@ from datetime import datetime
 from arena.record.queries.answers import plays_questions
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.record import Record
-from arena.record.schema.database import Connection, reading
+from arena.record.schema.database import Connection
 from arena.record.write.rollups import Rollup, put_rollups
 from arena.scores.all_kinds import ALL_KINDS, compute_all_kinds
 from arena.scores.comparisons import COMPARISONS, compute_comparisons
@@ -32,7 +32,7 @@ def refresh_leaderboards(record: Record, at: datetime, progress: Progress | None
 
     The categories of markets, which take no time, are recomputed with them.
     """
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         keys = _leaderboard_keys(connection)
         rows = _stale_all_kinds(connection, keys, at)
         if not COMPARISONS.is_current(connection):
@@ -44,7 +44,7 @@ def refresh_leaderboards(record: Record, at: datetime, progress: Progress | None
     if rows:
         record.write(put_rollups, rows)
 
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         stale = [key for key in keys if not LEADERBOARD.is_current(connection, key)]
 
         def boards() -> Iterator[Rollup]:
@@ -69,12 +69,12 @@ def refresh_cache(record: Record, at: datetime, progress: Progress | None = None
     """Recompute everything that is stale; return the number of values."""
     done = refresh_leaderboards(record, at, progress)
 
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         stale = _stale_calibrations(connection)
         rows = (CALIBRATIONS.row(connection, at, compute_calibrations(connection, n), n) for n in stale)
         done += _write(record, rows, len(stale), progress)
 
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         if not _agents_are_current(connection):
             done += _refresh_agents(record, connection, at, progress)
     return done

@@ -34,7 +34,7 @@ def record(empty: Path, tmp_path: Path) -> Iterator[Record]:
     """Yield an empty record, and check afterwards that it agrees with itself."""
     opened = Record.open(str(shutil.copy(empty, tmp_path / "arena.db")))
     yield opened
-    with database.reading(opened.engine) as connection:
+    with opened.reading() as connection:
         assert verify(connection) == []
     opened.close()
 

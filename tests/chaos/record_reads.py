@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.record.hashes import state_hash
-from arena.record.schema.database import open_read_only, reading
 from arena.verify import verify
+from tests.rows import read_only
 
 
 class Broken(AssertionError):
@@ -45,7 +45,7 @@ def count_ended_cohorts(file: Path) -> int:
 
 def state_of(file: Path) -> str:
     """Return the state hash of a record; raise `Broken` if it does not verify."""
-    with open_read_only(str(file)) as engine, reading(engine) as connection:
+    with read_only(file) as connection:
         differences = verify(connection)
         if differences:
             raise Broken(f"verify: {differences[0]}")

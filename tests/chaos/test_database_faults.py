@@ -18,6 +18,7 @@ from arena.record.record import Record
 from arena.record.write.operations import put_job, read_jobs
 from tests.chaos.database_faults import ArmedFault, ArmedPause, DatabaseFaults, Dead
 from tests.chaos.loop import PROCESS, SeededLoop
+from tests.records.opened_record import opened_record
 
 AT = datetime(2026, 1, 4, tzinfo=UTC)
 
@@ -35,7 +36,7 @@ def names(record: Record) -> list[str]:
 @contextmanager
 def watched(faults: DatabaseFaults, folder: Path) -> Iterator[Record]:
     """Open a record whose connections meet faults, as a process."""
-    with closing(Record.open(str(folder / "arena.db"))) as record:
+    with opened_record(folder / "arena.db") as record:
         record.engine.dispose()
         faults.watch(record.engine)
         token = PROCESS.set("one")

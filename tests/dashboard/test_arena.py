@@ -13,7 +13,6 @@ from sqlalchemy.event import listen
 
 from arena.errors import far_text
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, percent_of_price, read_leaderboard
 from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.comparisons.duel_evidence import PairEvidence
@@ -272,9 +271,9 @@ def test_a_cohort_in_which_all_failed_quotes_its_own_turns(
 
 def test_what_is_held_reads_the_cohorts_once_however_many_play(demo: Path) -> None:
     statements: list[str] = []
-    with open_read_only(str(demo)) as engine, reading(engine) as connection:
+    with read_only(demo) as connection:
         still_open = [stored for stored in read_cohorts(connection) if stored.ended_at is None]
-        listen(engine, "before_cursor_execute", lambda *sent: statements.append(sent[2]))
+        listen(connection, "before_cursor_execute", lambda *sent: statements.append(sent[2]))
         assert read_all_holdings(connection)
     assert len(still_open) > 1
     assert statements.count(statements[0]) == 1

@@ -10,14 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import percent_of_price
 from arena.scores.profiles.calibrations import compute_calibrations
 from dashboard.words import JOINER, in_dollars, plain, written
 from tests.dashboard.addresses import BET_ON, busiest
 from tests.dashboard.opening import Show, tables, tiles, words
 from tests.dashboard.records import shared
-from tests.rows import rows_in
+from tests.rows import read_only, rows_in
 
 STANDINGS = ("brier_stated", "brier_implied", "pnl", "return_pct", "bets", "resolved")
 LOT = {
@@ -70,7 +69,7 @@ def cohorts_of(record: Path) -> list[int]:
 def test_the_same_forecasts_have_the_same_calibration(tmp_path_factory: pytest.TempPathFactory) -> None:
     """In the demo kelly bets on what sharp states."""
     path = shared("demo", tmp_path_factory)
-    with open_read_only(str(path)) as engine, reading(engine) as connection:
+    with read_only(path) as connection:
         for number in cohorts_of(path):
             stated = {one.agent: one.diagram for one in compute_calibrations(connection, number).stated}
             assert stated["kelly"] == stated["sharp"]

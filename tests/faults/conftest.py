@@ -1,7 +1,6 @@
 """A database for each test, of both sorts; and the little season as it is played where nothing fails."""
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from tests.builders import NOW
 from tests.faults.little import hash_of, play, write_config
 from tests.once import made_once
 from tests.records.full_record import SUN, Season, a_cohort, the_book
+from tests.records.opened_record import opened_record
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -26,7 +26,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def record(database: str) -> Iterator[Record]:
     """A record with a round that waits for a turn."""
-    with closing(Record.open(database)) as opened:
+    with opened_record(database) as opened:
         season = Season(opened)
         season.start(a_cohort(1, NOW, REALISTIC, "ann"))
         season.look(1, NOW, the_book(SUN, NOW))
@@ -39,7 +39,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
     def make(folder: Path) -> None:
         write_config(folder)
-        with closing(Record.open(str(folder / "season.db"))) as record:
+        with opened_record(folder / "season.db") as record:
             play(record, folder)
 
     path = made_once("little season", tmp_path_factory, make) / "season.db"

@@ -6,7 +6,6 @@ As a program it plays the season in a folder: of its standard input each line al
 import asyncio
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 from sqlalchemy import Connection, event
@@ -15,10 +14,12 @@ from arena.cohorts.freeze import plan_of
 from arena.config import load
 from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema.database import READ_ONLY_OPTION, open_read_only, reading
+from arena.record.schema.database import READ_ONLY_OPTION
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
 from arena.verify.content import verified_content
+from tests.records.opened_record import opened_record
+from tests.rows import read_only
 
 CONFIG = """\
 database: season.db
@@ -56,7 +57,7 @@ def play(record: Record, folder: Path) -> None:
 
 def hash_of(database: Path) -> str:
     """The state hash of a record that agrees with itself."""
-    with open_read_only(str(database)) as engine, reading(engine) as connection:
+    with read_only(database) as connection:
         return verified_content(connection, database).state_hash
 
 
@@ -82,7 +83,7 @@ def main() -> None:
         if left < 0:
             left = AT_A_TIME if sys.stdin.readline() else sys.maxsize
 
-    with closing(Record.open(str(folder / "season.db"))) as record:
+    with opened_record(folder / "season.db") as record:
         witnessed(record, committing)
         play(record, folder)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +17,6 @@ from arena.operations.progress import RunEvent, RunProgress
 from arena.operations.run import Run, run
 from arena.record.hashes import state_hash
 from arena.record.queries.cohorts import StoredRound
-from arena.record.record import Record
 from arena.record.write.turn_queue import upgrade_queue
 from arena.rounds.dispatch import dispatch_to_workers
 from arena.rounds.world import Dispatch
@@ -25,6 +24,7 @@ from tests.builders import NOW
 from tests.faults.postgresql_proxy import Fault, PostgreSqlProxy, proxied
 from tests.program.rehearsal import SUNDAY, clock_at
 from tests.records.little_world import a_cohort, begun
+from tests.records.opened_record import opened_record
 
 CONFIG = """\
 markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 3, markets: 10, events: 3}}}}
@@ -56,7 +56,7 @@ def played(folder: Path, away_at: int = 0, **more: Callable[..., object]) -> tup
             raise AWAY
 
     config = replace(load(folder / "config.yaml"), database=str(folder / f"{away_at}.db"))
-    with closing(Record.open(config.database)) as record:
+    with opened_record(config.database) as record:
         event.listen(record.engine, "begin", begin)
         running = Run(config, record, lambda: PretendedClock.read(folder / "clock"), lambda _: None)
         for name, value in more.items():
@@ -107,7 +107,7 @@ def test_a_queue_that_goes_away_while_turns_are_waited_for_is_said_in_words(
     async def wait_in_vain(proxy: PostgreSqlProxy) -> None:
         address = url.set(host="127.0.0.1", port=proxy.port, query={})
         database = address.render_as_string(hide_password=False)
-        with closing(Record.open(database)) as record:
+        with opened_record(database) as record:
             stored = begun(record, a_cohort(("ann",)))
             stored_round = StoredRound(1, 1, NOW, 1, done=False)
             async with dispatch_to_workers(database, "1", lambda _: None) as dispatch:

@@ -36,6 +36,7 @@ from arena.rounds.world import Player
 from tests.faults.little import play, write_config
 from tests.program.rehearsal import SUNDAY, clock_at, content, rows
 from tests.program.running import arena_json
+from tests.records.opened_record import opened_record
 
 WEEK = timedelta(weeks=1)
 JOBS = ("start", "resolutions", "marks", "scores", "verify")
@@ -54,7 +55,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_config(folder)
     with (folder / "config.yaml").open("a", encoding="utf-8") as config:
         config.write("run: {resolutions: 1w, backup: off, catalogue: off, quotes: off, scores: 1w}\n")
-    with closing(Record.open(str(folder / "whole.db"))) as record:
+    with opened_record(folder / "whole.db") as record:
         play(record, folder)
     return folder
 
@@ -87,7 +88,7 @@ def play_first_round(folder: Path, cohort: int, killed: bool = False) -> None:
             played = replace(world, holder=ELSEWHERE, player=player) if killed else world
             await play_round(record.cohorts()[cohort - 1], 1, played, record)
 
-    with closing(Record.open(str(folder / "arena.db"))) as record:
+    with opened_record(folder / "arena.db") as record:
         if killed:
             with pytest.raises(Killed):
                 asyncio.run(go(record))
@@ -97,7 +98,7 @@ def play_first_round(folder: Path, cohort: int, killed: bool = False) -> None:
 
 def let_go(folder: Path) -> None:
     """The claims of the one that died are free."""
-    with closing(Record.open(str(folder / "arena.db"))) as record:
+    with opened_record(folder / "arena.db") as record:
         for stored in record.cohorts():
             for stored_round in record.read(read_rounds, stored.id):
                 record.write(release_claims, stored_round.id, list(stored.entrant_ids.values()))
@@ -140,7 +141,7 @@ def test_a_round_that_others_went_past_is_played_and_not_closed(folder: Path) ->
         next_round(folder, SUNDAY + WEEK)
     let_go(folder)
     next_round(folder, SUNDAY + WEEK)
-    with closing(Record.open(str(folder / "arena.db"))) as record:
+    with opened_record(folder / "arena.db") as record:
         play(record, folder)
 
 
@@ -151,7 +152,7 @@ def test_arena_round_plays_first_what_others_went_past(folder: Path) -> None:
         next_round(folder, None)
     played = rows(folder, "SELECT cohort_id, number FROM round WHERE done = 1 ORDER BY 1, 2")
     assert played == [(1, 1), (1, 2), (2, 1)]
-    with closing(Record.open(str(folder / "arena.db"))) as record:
+    with opened_record(folder / "arena.db") as record:
         play(record, folder)
 
 
@@ -165,7 +166,7 @@ def next_round(folder: Path, at: datetime | None) -> None:
             when = at or next_decision_time(plan, record, live=False, now=world.now())
             await play_time(when, plan, world, record)
 
-    with closing(Record.open(str(folder / "arena.db"))) as record:
+    with opened_record(folder / "arena.db") as record:
         asyncio.run(go(record))
 
 
@@ -186,7 +187,7 @@ def test_a_command_that_starts_after_a_death_elsewhere_waits_a_lease_and_says_so
             plan = plan_of(config, world.now(), record.begun())
             return await season.play_time_when_free(at, plan, world, record)
 
-    with closing(Record.open(str(folder / "arena.db"))) as opened:
+    with opened_record(folder / "arena.db") as opened:
         record = replace(opened, watch=Watch(lambda: float(next(moments))))
         reports = asyncio.run(go(record))
         assert [(len(report.turns), report.done) for report in reports] == [(3, True)] * cohorts
@@ -216,7 +217,7 @@ class PatientRun:
         """Run it, long after the season; return how it stands then."""
         clock_at(self.folder, SUNDAY + 20 * WEEK)
         config = replace(load(self.folder / "config.yaml"), database=str(self.folder / "arena.db"))
-        with closing(Record.open(config.database)) as opened:
+        with opened_record(config.database) as opened:
             record = replace(opened, watch=Watch(lambda: sum(self.pauses)))
             clock = PretendedClock.read(self.folder / "clock")
             running = Run(config, record, lambda: clock, self.told.append, once=True)
@@ -244,7 +245,7 @@ def patient(tmp_path: Path) -> PatientRun:
 def test_arena_run_once_waits_for_a_leader_that_may_have_died_elsewhere_and_says_so(
     patient: PatientRun,
 ) -> None:
-    with closing(Record.open(str(patient.folder / "arena.db"))) as record:
+    with opened_record(patient.folder / "arena.db") as record:
         record.write_unfenced(take_lease, LEADER_LEASE, ELSEWHERE, lambda _: False)
     assert patient.play().turns == 2
     [words] = patient.words("standby")

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -38,6 +37,7 @@ from arena.rounds.round import play_round
 from tests.builders import NOW
 from tests.faults.test_late import Model, facts, waiting, worker
 from tests.program.clocks import SteppedClock, step_server
+from tests.records.opened_record import opened_record
 
 HOUR, DAY = 3_600, 86_400
 STEPS = (HOUR, -HOUR, DAY, -DAY)
@@ -69,7 +69,7 @@ class Clocks:
 def clocks(database: str, record: Record) -> Iterator[Clocks]:
     """What another process sees of `record`, whose database has a clock that can be stepped."""
     stepped, timer = SteppedClock(), Timer()
-    with closing(Record.open(database)) as opened:
+    with opened_record(database) as opened:
         other = replace(opened, watch=Watch(timer))
 
         def step(seconds: int) -> None:
@@ -166,7 +166,7 @@ def test_whoever_has_stood_still_itself_gives_others_the_time_to_be_heard(
 
 @pytest.mark.parametrize("step", STEPS)
 def test_no_call_under_way_is_made_again_when_the_clock_steps(step: int, database: str) -> None:
-    with waiting(database, "ann") as (record, stored), closing(Record.open(database)) as other:
+    with waiting(database, "ann") as (record, stored), opened_record(database) as other:
         stepped, quick = SteppedClock(), Model()
 
         def put(seconds: int) -> None:
@@ -200,7 +200,7 @@ def test_a_worker_that_beats_keeps_its_job_however_the_servers_clock_steps(
     watch = Watch(timer)
 
     async def step_to(seconds: int) -> None:
-        with closing(Record.open(database)) as opened, opened.engine.begin() as connection:
+        with opened_record(database) as opened, opened.engine.begin() as connection:
             step_server(connection, seconds)
 
     async def look(app: App) -> tuple[int, int]:

@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from arena.errors import ArenaError
 from arena.record.hashes import state_hash
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.record import Record
-from arena.record.schema.database import READ_ONLY_OPTION, reading
+from arena.record.schema.database import READ_ONLY_OPTION
 from arena.record.write.calls import add_call
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_time
@@ -25,6 +24,7 @@ from arena.rounds.world import Player, World
 from arena.verify import verify
 from tests.builders import NOW
 from tests.faults.test_every_statement import CONFIG, Fate, watched_players
+from tests.records.opened_record import opened_record
 
 PROMPT = Prompt((Message("user", "?"),))
 
@@ -75,7 +75,7 @@ async def play_until_done(config: Config, world: World, record: Record) -> None:
 def played(config: Config, left: int = 0, takes_effect: bool = False) -> tuple[Cuts, dict[str, object]]:
     """Play a round in which one commit is cut; return what came of it."""
     fate = Fate()
-    with closing(Record.open(config.database)) as record:
+    with opened_record(config.database) as record:
         cuts = Cuts(record, left, takes_effect)
 
         async def go() -> None:
@@ -85,7 +85,7 @@ def played(config: Config, left: int = 0, takes_effect: bool = False) -> tuple[C
                 watched.reservations.renew()  # as the next heartbeat does
 
         asyncio.run(go())
-        with reading(record.engine) as connection:
+        with record.reading() as connection:
             left_over = connection.exec_driver_sql("SELECT count(*) FROM reservation").scalar_one()
             calls = connection.exec_driver_sql("SELECT count(*) FROM call").scalar_one()
             found = {"hash": state_hash(connection), "differences": verify(connection)}
@@ -144,10 +144,10 @@ def test_what_a_cut_commit_has_reserved_is_given_back_when_its_process_ends(tmp_
 
             await play_time(plan.decision_times()[0], plan, replace(world, player=players), record)
 
-    with closing(Record.open(config.database)) as record:
+    with opened_record(config.database) as record:
         with pytest.raises(ArenaError, match="cut at a commit"):
             asyncio.run(play_once(record))
-        with reading(record.engine) as connection:
+        with record.reading() as connection:
             assert connection.exec_driver_sql("SELECT count(*) FROM reservation").scalar_one() == 0
 
 
@@ -161,5 +161,5 @@ def test_a_call_without_a_reservation_that_is_kept_again_is_there_once(
         record.write_answer(add_call, 1, 1, 1, call, NOW)
     record.write_answer(add_call, 1, 1, 1, call, NOW)
     assert cuts.cut == [1]
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         assert connection.exec_driver_sql("SELECT attempt, reply FROM call").all() == [(1, "yes")]

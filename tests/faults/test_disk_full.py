@@ -22,6 +22,7 @@ from tests.program.forked import LONGEST_FILE
 from tests.program.running import loaded
 from tests.provider.replies import GOOD, Asked, says
 from tests.provider.server import FaultyProvider, faulty
+from tests.records.opened_record import opened_record
 from tests.rows import read_only, rows_in
 from tests.serving import Reply
 
@@ -70,7 +71,7 @@ def test_at_whatever_page_the_room_ends(whole: tuple[Path, str], tmp_path: Path,
     for page in range(least + 1, pages, step):
         database, states = tmp_path / f"{page}.db", [first]
         Record.open(str(database)).close()
-        with closing(Record.open(str(database))) as record:
+        with opened_record(database) as record:
             limit(record, page)
             witnessed(record, states.append)
             with pytest.raises(ArenaError) as caught:
@@ -78,7 +79,7 @@ def test_at_whatever_page_the_room_ends(whole: tuple[Path, str], tmp_path: Path,
         assert caught.value.code == "disk_full", page
         assert caught.value.message == WORDS["disk_full"].format(database)
         assert hash_of(database) in states, page
-        with closing(Record.open(str(database))) as record:
+        with opened_record(database) as record:
             play(record, tmp_path)
         assert hash_of(database) == whole[1], page
 

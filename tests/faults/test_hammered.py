@@ -1,17 +1,15 @@
 """Four processes on one record ask a thousand times: no call too many, and never too many at once."""
 
-from contextlib import closing
 from pathlib import Path
 
 from arena.record.queries.cohorts import read_calls
-from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.turns import claim_turns
 from arena.verify import verify
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.faults.hammer import COST, forking, most_at_once, work
 from tests.records.full_record import SUN, Season, a_cohort, the_book
+from tests.records.opened_record import opened_record
 
 PROCESSES, TICKS = 4, 1_000
 MOST, MAY = 5, 700
@@ -20,7 +18,7 @@ MOST, MAY = 5, 700
 def test_a_budget_for_700_calls_makes_700_and_a_provider_for_five_never_has_six(
     database: str, tmp_path: Path
 ) -> None:
-    with closing(Record.open(database)) as record:
+    with opened_record(database) as record:
         season = Season(record)
         season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob", "eve", "kim"))
         season.look(1, NOW, the_book(SUN, NOW))
@@ -34,7 +32,7 @@ def test_a_budget_for_700_calls_makes_700_and_a_provider_for_five_never_has_six(
         worker.join()
     assert [worker.exitcode for worker in workers] == [0] * PROCESSES
     assert most_at_once(log) == {"made": MAY, "most": MOST}
-    with closing(Record.open(database)) as record, reading(record.engine) as connection:
+    with opened_record(database) as record, record.reading() as connection:
         calls = record.read(read_calls, 1, [1, 2, 3, 4])
         kept = [(call.reply, call.cost) for each in calls.values() for call in each]
         assert kept.count(("yes", COST)) == MAY

@@ -3,7 +3,6 @@
 import asyncio
 import os
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,6 +18,7 @@ from arena.record.write.turns import release_claims
 from arena.rounds.worker import OtherVersion, once_at_a_time, play_job
 from arena.rounds.world import Player, World
 from tests.faults.test_late import HOUR, Model, asks_and_bets, facts, waiting, worker
+from tests.records.opened_record import opened_record
 
 NAMES = ("ann", "bob", "eve")
 JOB = TurnJob(1, 1, NAMES, code_version())
@@ -144,7 +144,7 @@ def die_within_a_job(database: str) -> None:
 
 
 def test_a_job_that_two_workers_are_given_is_played_once(database: str) -> None:
-    with waiting(database, *NAMES) as (record, _), closing(Record.open(database)) as other:
+    with waiting(database, *NAMES) as (record, _), opened_record(database) as other:
         model, told = Model(), [Told(), Told()]
 
         async def both() -> None:

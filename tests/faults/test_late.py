@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 
@@ -16,7 +16,6 @@ from arena.record.model.cohort import RoundReport
 from arena.record.model.reservation import Budget
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_snapshot
 from arena.record.write.operations import take_lease
 from arena.record.write.reservations import read_spent
@@ -27,6 +26,7 @@ from arena.rounds.world import Player, World
 from arena.verify import verify
 from tests.builders import NOW, RAIN, a_bet
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live
+from tests.records.opened_record import opened_record
 
 HOUR = timedelta(hours=1)
 
@@ -70,7 +70,7 @@ class Model:
 @contextmanager
 def waiting(database: str, *names: str) -> Iterator[tuple[Record, StoredCohort]]:
     """A record with a live round that has its snapshot and waits for its turns; it agrees with itself."""
-    with closing(Record.open(database)) as record:
+    with opened_record(database) as record:
         stored = begun(record, live(a_cohort(names)))
         world = a_world(LittleVenue(), {})
 
@@ -84,7 +84,7 @@ def waiting(database: str, *names: str) -> Iterator[tuple[Record, StoredCohort]]
 
 
 def facts(record: Record) -> dict[str, int]:
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         tables = ("call", "turn", "fill", "entry", "reservation")
         return {
             name: connection.exec_driver_sql(f"SELECT count(*) FROM {name}").scalar_one() for name in tables
@@ -93,7 +93,7 @@ def facts(record: Record) -> dict[str, int]:
 
 def test_a_late_workers_turn_is_refused_its_paid_answer_kept_and_it_asks_no_more(database: str) -> None:
     """Its claim is lost while it waits for an answer; another plays the turn; then the answer comes."""
-    with waiting(database, "ann") as (record, stored), closing(Record.open(database)) as other:
+    with waiting(database, "ann") as (record, stored), opened_record(database) as other:
         quick, reports = Model(), list[RoundReport]()
 
         class Slow(Model):

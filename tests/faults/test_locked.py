@@ -18,6 +18,7 @@ from arena.record.record import Record
 from arena.record.schema import database as opening
 from arena.verify.content import verified_content
 from tests.faults.little import hash_of, play, write_config
+from tests.records.opened_record import opened_record
 from tests.rows import read_only
 
 HOLD = """\
@@ -82,7 +83,7 @@ def test_a_season_that_is_shut_out_in_the_midst_of_it_goes_on_later(
     write_config(tmp_path)
     path, seen = tmp_path / "season.db", 0
     with (
-        closing(Record.open(str(path))) as record,
+        opened_record(path) as record,
         closing(sqlite3.connect(path, isolation_level=None)) as other,
     ):
         real = Record.add_turns

@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -14,6 +13,7 @@ from arena.record.record import Record
 from arena.record.schema.database import open_read_only
 from arena.verify.content import verified_content
 from tests.faults.little import hash_of, play, witnessed, write_config
+from tests.records.opened_record import opened_record
 
 FRAMES_BEGIN = 32
 """The length of the head of SQLite's log."""
@@ -28,7 +28,7 @@ def cut_off(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     folder = tmp_path_factory.mktemp("season")
     write_config(folder)
     Record.open(str(folder / "season.db")).close()
-    with closing(Record.open(str(folder / "season.db"))) as record:
+    with opened_record(folder / "season.db") as record:
         states = [record.read(state_hash)]
         with record.engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA wal_autocheckpoint = 0")
@@ -85,6 +85,6 @@ def test_whatever_of_the_log_is_lost_the_record_is_in_a_state_that_was_committed
         assert backup_to(engine, tmp_path / "backup.db", verified_content).content.state_hash == reached[-1]
     write_config(tmp_path)
     middle = databases[sorted(places)[len(places) // 2]]
-    with closing(Record.open(str(middle))) as record:
+    with opened_record(middle) as record:
         play(record, tmp_path)
     assert hash_of(middle) == states[-1]

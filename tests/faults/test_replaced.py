@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,10 @@ from sqlalchemy import Connection
 
 from arena.errors import ArenaError
 from arena.operations.run import Run
-from arena.record.record import Record
 from tests.program.rehearsal import clock_at, rehearse
 from tests.provider.replies import GOOD, says
 from tests.provider.server import faulty
+from tests.records.opened_record import opened_record
 
 CONFIG = """\
 markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 6, markets: 30, events: 10}}}}
@@ -61,6 +60,6 @@ def test_an_answer_is_on_the_disk_before_it_is_used(tmp_path: Path) -> None:
     def level(connection: Connection) -> int:
         return int(connection.exec_driver_sql("PRAGMA synchronous").scalar_one())
 
-    with closing(Record.open(str(tmp_path / "arena.db"))) as record:
+    with opened_record(tmp_path / "arena.db") as record:
         found = [record.write(level), record.write_answer(level), record.write_unfenced(level)]
     assert found == [1, 2, 1]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
-from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -28,7 +27,6 @@ from arena.record.model.reservation import (
     Scope,
 )
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.calls import add_call
 from arena.record.write.reservations import (
     lose_reservations,
@@ -40,6 +38,7 @@ from arena.record.write.reservations import (
 from markets.millionths import ONE
 from tests.builders import NOW
 from tests.faults.hammer import COST, forking, hang
+from tests.records.opened_record import opened_record
 
 DAY = timedelta(days=1)
 THERE = ReservationRequest(Payer(1, 1), "somewhere", COST, "elsewhere.invalid/1/x", NOW)
@@ -122,7 +121,7 @@ def test_a_reservation_whose_commit_comes_late_is_withdrawn_all_the_same(
 ) -> None:
     """Its client was cut off, and the server is still at it."""
     reservation_id = new_reservation_id()
-    with closing(Record.open(database)) as cut_off, ThreadPoolExecutor(1) as pool:
+    with opened_record(database) as cut_off, ThreadPoolExecutor(1) as pool:
         with cut_off.engine.begin() as late:
             assert isinstance(reserve(late, THERE, terms({}), reservation_id), Reservation)
             withdrawing = pool.submit(record.write_unfenced, withdraw_reservations, [reservation_id])
@@ -138,7 +137,7 @@ def count_reservations(connection: Connection) -> int:
 
 def lane(record: Record) -> tuple[int, bool]:
     """The room at the provider, and whether anything is known that narrows it."""
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         found = connection.exec_driver_sql("SELECT room, paused_until IS NOT NULL FROM lane").one()
         return found[0], bool(found[1])
 

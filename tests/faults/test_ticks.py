@@ -2,17 +2,15 @@
 
 import json
 from collections import Counter
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from arena.record.record import Record
-from arena.record.schema.database import reading
 from tests.faults.hammer import forking
 from tests.faults.ticking import HOUR, START, tick
 from tests.program.rehearsal import clock_at, content, content_at, rehearse
+from tests.records.opened_record import opened_record
 
 HOURS = 1_000
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "UTC")
@@ -99,6 +97,6 @@ def test_over_a_leap_day_and_nights_of_23_hours_each_thing_is_done_once(
     rehearse(tmp_path, "alone.db")
     assert content_at(database) == content(tmp_path, "alone.db")
     assert content_at(database)["differences"] == []
-    with closing(Record.open(database)) as record, reading(record.engine) as connection:
+    with opened_record(database) as record, record.reading() as connection:
         duties = connection.exec_driver_sql("SELECT token FROM lease").scalar_one()
         assert duties >= len(clocks[0])

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Collection, Sequence
-from contextlib import closing
 from dataclasses import replace
 from functools import partial
 
@@ -10,7 +9,6 @@ from agents.model import Call, Decision, Prompt
 from arena.cohorts.freeze import code_version
 from arena.record.model.cohort import Turn
 from arena.record.queries.cohorts import StoredCohort, StoredRound, read_turn_statuses
-from arena.record.record import Record
 from arena.record.write.turn_queue import TurnJob
 from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims
 from arena.rounds.round import close_round, play_round
@@ -19,6 +17,7 @@ from arena.rounds.world import MissingTurns
 from tests.builders import NOW
 from tests.faults.test_late import HOUR, Model, facts, waiting, worker
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live
+from tests.records.opened_record import opened_record
 
 JOB = TurnJob(1, 1, ("ann",), code_version())
 
@@ -30,7 +29,7 @@ def tell_to(outcomes: list[str]) -> OnTurn:
 
 def test_workers_play_a_round_that_is_caught_up_a_day_later(database: str) -> None:
     """It was missed, and its prices are of when it was looked at: its time counts from then."""
-    with closing(Record.open(database)) as record:
+    with opened_record(database) as record:
         stored, day = begun(record, live(a_cohort(["ann"]))), 24 * HOUR
         scheduler, outcomes = replace(a_world(LittleVenue(), {}, now=NOW + day), dispatch=None), list[str]()
 
@@ -106,7 +105,7 @@ def test_a_job_that_comes_when_its_prices_are_too_old_is_left_to_the_scheduler(d
 
 def test_a_turn_that_failed_is_played_no_more_once_its_round_was_closed(database: str) -> None:
     """Somebody still asks for it as another closes the round and marks it: what was marked stays true."""
-    with waiting(database, "ann") as (record, stored), closing(Record.open(database)) as other:
+    with waiting(database, "ann") as (record, stored), opened_record(database) as other:
 
         class Slow(Model):
             async def meanwhile(self) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import time
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from multiprocessing.synchronize import Barrier
@@ -16,7 +15,7 @@ from arena.config import load
 from arena.errors import ArenaError
 from arena.operations.progress import RunEvent
 from arena.operations.run import Run, run
-from arena.record.record import Record
+from tests.records.opened_record import opened_record
 
 START, HOUR = datetime(2028, 2, 20, tzinfo=UTC), timedelta(hours=1)
 DONE = ("start", "play", "close", "track", "job", "ended", "missed", "failed")
@@ -40,7 +39,7 @@ def tick(address: str, config: str, zone: str, clock: range, together: Barrier, 
     try:
         settings, chance = load(Path(config)), Random(f"ticks in {zone}")
         together.wait(60)  # whoever comes first makes the record
-        with closing(Record.open(address)) as record:
+        with opened_record(address) as record:
             for hour in clock:
                 now = PretendedClock(Path("nowhere"), START + hour * HOUR)
                 here = Run(settings, record, partial(_same, now), tell, once=True)

@@ -17,7 +17,6 @@ import pytest
 
 from arena.record.queries.cohorts import read_resolutions, read_rounds
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from markets.model import MarketId
 from portfolio.value import lot_values
 from tests.program.running import AGREES, agents_of, arena_json
@@ -137,7 +136,7 @@ def test_every_market_shown_had_a_price_and_no_known_end_and_nothing_was_learnt_
     season: Any, place: Path, files: Files, thorough: bool
 ) -> None:
     shown = 0
-    with record_of(season, place) as record, reading(record.engine) as connection:
+    with record_of(season, place) as record, record.reading() as connection:
         for stored in record.cohorts():
             for stored_round in record.read(read_rounds, stored.id):
                 found = record.snapshot(stored.id, stored_round.at)

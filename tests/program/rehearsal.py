@@ -12,7 +12,6 @@ from arena.operations.run import Run, run
 from arena.record.hashes import state_hash
 from arena.record.queries.cohorts import count_facts
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.verify import verify
 from tests.trusted import load_trusted
 
@@ -68,7 +67,7 @@ def content_at(place: str) -> dict[str, Any]:
     """Return a record's content: its hash, its counts, which cohorts have ended, and what is wrong."""
     opened = Record.open(place)
     try:
-        with reading(opened.engine) as connection:
+        with opened.reading() as connection:
             found = {"hash": state_hash(connection), "differences": verify(connection)}
             marks = connection.exec_driver_sql("SELECT count(*), sum(cash + value) FROM mark").one()
         ended = [(stored.cohort.number, stored.ended_at) for stored in opened.cohorts()]
@@ -81,7 +80,7 @@ def rows(folder: Path, query: str, record: str = "arena.db") -> list[tuple[Any, 
     """Return the answer of a folder's record to a query in SQL."""
     opened = Record.open(address(folder, record))
     try:
-        with reading(opened.engine) as connection:
+        with opened.reading() as connection:
             return [tuple(row) for row in connection.exec_driver_sql(query)]
     finally:
         opened.close()

@@ -29,13 +29,13 @@ from arena.operations.publisher import publish_due
 from arena.operations.run import Run, run
 from arena.operations.status import status_source
 from arena.operations.webhook import Webhook, send_due
-from arena.record.record import Record
 from arena.rounds.error_text import error_text
 from tests.program.forked import Forks
 from tests.program.rehearsal import SUNDAY, clock_at, rehearse, rows
 from tests.program.running import arena
 from tests.provider.replies import BEHAVIOURS, GOOD, fails, says
 from tests.provider.server import FaultyProvider
+from tests.records.opened_record import opened_record
 from tests.serving import Reply, Request, Server, serving
 from tests.trusted import load_trusted
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
@@ -342,7 +342,7 @@ class Stepping(SystemClock):
 def test_5_a_clock_that_steps_under_a_run(world: Arena) -> None:
     world.open("eve")
     clock = Stepping(lambda: bool(world.provider.log))
-    with closing(Record.open(str(world.folder / world.record))) as record:
+    with opened_record(world.folder / world.record) as record:
         config = load_trusted(world.folder / "config.yaml")
         asyncio.run(run(Run(config, record, lambda: clock, lambda _: None, once=True)))
     clock_at(world.folder, SUNDAY + 5 * HOUR)
@@ -580,7 +580,7 @@ def test_11_heads_that_do_not_leave_the_machine(world: Arena) -> None:
 
     def publish(at: datetime) -> None:
         clock_at(world.folder, at)
-        with closing(Record.open(database)) as record:
+        with opened_record(database) as record:
             asyncio.run(publish_due(config, record, at, "me"))
             read_status = status_source(record, config, lambda: at)
             asyncio.run(send_due(record, hook, at, read_status=read_status))

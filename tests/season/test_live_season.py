@@ -13,7 +13,6 @@ from agents.model import Ask, Decision, Forecast, View
 from arena.record.model.cohort import RoundReport
 from arena.record.queries.cohorts import StoredCohort, read_resolutions
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.rounds.round import play_round
 from arena.verify import verify
 from markets.model import MarketId
@@ -110,6 +109,6 @@ def test_four_weeks(venue: VenueServer, record: Record) -> None:
         (RAIN, 2, 0),
         (SNOW, 1, usd("0.5")),
     ]
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         aside = connection.exec_driver_sql("SELECT DISTINCT record, kind FROM set_aside").all()
     assert ("1002", "resolution") in [tuple(row) for row in aside]

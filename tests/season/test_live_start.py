@@ -1,6 +1,5 @@
 """The first round at a live venue: played when a person starts it, whatever the weekday and the hour."""
 
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -10,10 +9,10 @@ import pytest
 from arena.clock import now
 from arena.cohorts.schedule import FirstStarts, first_starts
 from arena.config.field_types import start
-from arena.record.record import Record
 from arena.rounds.settlement import next_look
 from tests.program.rehearsal import clock_at, rehearse, rows
 from tests.program.running import AGREES, arena, arena_json
+from tests.records.opened_record import opened_record
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_market, an_end
 from tests.venue_server.server import VenueServer
 
@@ -91,7 +90,7 @@ def test_forecasts_on_markets_nobody_holds_are_waited_for_after_the_last_cohort(
     text = (folder / "config.yaml").read_text("utf-8").replace("count: 2,", "count: 1,")
     (folder / "config.yaml").write_text(text, "utf-8")
     first = datetime.fromisoformat(arena_json(folder, "run", "--round")["at"])
-    with closing(Record.open(str(folder / "arena.db"))) as record:
+    with opened_record(folder / "arena.db") as record:
         cohorts = record.cohorts()
         assert [stored.ended_at for stored in cohorts] == [first]
         look = partial(next_look, record, cohorts, True, timedelta(days=1))

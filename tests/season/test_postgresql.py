@@ -16,9 +16,7 @@ from arena.record.hashes import round_heads, state_hash
 from arena.record.queries.cohorts import read_rounds
 from arena.record.queries.markets import read_quotes_as_of
 from arena.record.queries.progress import read_played_turns
-from arena.record.record import Record
 from arena.record.schema.chain import HeadRow
-from arena.record.schema.database import reading
 from arena.record.schema.typed import select
 from arena.record.write.cohorts import stop_cohort
 from arena.record.write.evidence import read_evidence
@@ -31,6 +29,7 @@ from markets.venue import VenueError
 from tests.builders import NOW
 from tests.program.running import AGREES, arena_json, demo_config
 from tests.records.full_record import DEW, FOG, MIST, build, watch
+from tests.records.opened_record import opened_record
 
 LINE_UP = """\
   - kind: market
@@ -99,9 +98,9 @@ def test_a_watched_venue_reads_the_same_on_both_databases(
     days = [NOW + timedelta(days=day) for day in range(-10, 2)]
     found = []
     for database in (str(tmp_path / "here.db"), there):
-        with closing(Record.open(database)) as record:
+        with opened_record(database) as record:
             watch(record)
-            with reading(record.engine) as connection:
+            with record.reading() as connection:
                 prices = [read_quotes_as_of(connection, [FOG, MIST, DEW], at) for at in days]
                 assert verify(connection) == []
                 found.append(
@@ -133,7 +132,7 @@ def test_evidence_and_cohorts_read_the_same_on_both_databases(
                 for stored in record.cohorts()
                 for stored_round in record.read(read_rounds, stored.id)
             ]
-            with reading(record.engine) as opened:
+            with record.reading() as opened:
                 assert verify(opened) == []
                 evidence = [record.read(read_evidence, stored_round.id) for stored_round in rounds]
                 sealed = [round_heads(opened, stored.id) for stored in record.cohorts()]
@@ -176,7 +175,7 @@ def test_the_status_and_what_is_told_are_the_same_on_both_databases(
             first, *rest = read_untold(record.engine, NOW + timedelta(days=1), 9)
             record_delivery(record.engine, first.id, NOW, None)
             note_venue(record, "100%", NOW, None)
-            with reading(record.engine) as opened:
+            with record.reading() as opened:
                 found.append(
                     (
                         rest,

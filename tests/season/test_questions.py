@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,14 +11,13 @@ from arena.operations.progress import RunEvent
 from arena.operations.run import Run
 from arena.record.hashes import state_hash
 from arena.record.queries.cohorts import read_resolutions
-from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.evidence import read_gathered
 from markets.model import MarketId
 from tests.arena.forms.test_autocast import ALL
 from tests.program.command_line import ROOT
 from tests.program.rehearsal import clock_at, rehearse
 from tests.program.running import AGREES, arena, arena_json
+from tests.records.opened_record import opened_record
 from tests.season.answering import write_answering
 
 CONFIG = """\
@@ -48,14 +46,14 @@ def a_season(
 
 def hash_of(folder: Path) -> str:
     """Return the hash of what the record of a folder holds."""
-    with closing(Record.open(str(folder / "arena.db"))) as record, reading(record.engine) as connection:
+    with opened_record(folder / "arena.db") as record, record.reading() as connection:
         return state_hash(connection)
 
 
 def ends_of(folder: Path, *own_ids: str) -> list[tuple[int, int | None, str]]:
     """Return the versions of what questions came to, as the record has them."""
     markets = [MarketId(f"questions:{own_id}") for own_id in own_ids]
-    with closing(Record.open(str(folder / "arena.db"))) as record:
+    with opened_record(folder / "arena.db") as record:
         ends = record.read(read_resolutions, markets, LATEST)
     return [(end.version, end.payout, end.answer) for end in ends]
 
@@ -220,7 +218,7 @@ def test_the_rules_of_autocasts_competition(tmp_path: Path) -> None:
 
     played = arena(tmp_path, "run", "--once")
     assert played.returncode == 0, played.stdout + played.stderr
-    with closing(Record.open(str(tmp_path / "arena.db"))) as record:
+    with opened_record(tmp_path / "arena.db") as record:
         at = datetime(2021, 3, 1, 6, tzinfo=UTC)
         gathered = record.read(read_gathered, 1, at)
         taken = record.snapshot(1, at)

@@ -16,7 +16,6 @@ from arena.operations.today import read_tasks
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import StoredCohort, read_unresolved_markets
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.cohorts import end_cohort
 from arena.record.write.operations import read_recent_incidents, read_untold
 from arena.record.write.resolutions import add_resolutions
@@ -31,6 +30,7 @@ from tests.records.full_record import Season
 from tests.records.full_record import a_cohort as a_small_cohort
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, begun_live, says
 from tests.records.mixed_record import CUP, FORMS, LAUNCH, SALES, a_question, stated
+from tests.records.opened_record import opened_record
 
 DAY = timedelta(days=1)
 SNOW = "sim:snow"
@@ -47,7 +47,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     play(stored, 1, venue, record)
     record.close()
     yield tmp_path
-    with closing(opened(tmp_path)) as record, reading(record.engine) as connection:
+    with closing(opened(tmp_path)) as record, record.reading() as connection:
         assert verify(connection) == []
 
 
@@ -104,7 +104,7 @@ def test_a_held_market_is_told_two_weeks_after_it_closed_until_it_is_settled(fol
         assert [one.kind for one, *_ in [(x.incident,) for x in read_untold(record.engine, closed, 9)]] == [
             "market_unsettled"
         ]
-        with reading(record.engine) as connection:
+        with record.reading() as connection:
             status = read_status_by_config(connection, closed + 16 * DAY, None)
             tasks = read_tasks(connection, status)
         assert status.word == "trouble"
@@ -141,7 +141,7 @@ def test_what_is_made_up_or_held_by_nobody_is_not_told(tmp_path: Path) -> None:
 
 
 def test_on_postgresql_they_are_told_and_decided_the_same(new_server_record: Callable[[], str]) -> None:
-    with closing(Record.open(new_server_record())) as record:
+    with opened_record(new_server_record()) as record:
         stored = begun_live(record, "ann", "bob")
         play(stored, 1, LittleVenue(closes_at=NOW + 3 * DAY), record)
         note_unsettled(record, NOW + 17 * DAY)
@@ -338,7 +338,7 @@ def test_a_question_is_settled_by_what_it_came_to(
     shown = arena_json(asked, "--database", "arena.db", "show", "market", market)
     assert [end["answer"] for end in shown["resolutions"]] == [answer]
     assert settle(asked, "--withdraw", market=market)["version"] == 2
-    with closing(opened(asked)) as record, reading(record.engine) as connection:
+    with closing(opened(asked)) as record, record.reading() as connection:
         assert verify(connection) == []
 
 

@@ -1,16 +1,15 @@
 """A venue without a market: a whole season of forecasts alone, from the draw to the end of its cohort."""
 
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from arena.record.queries.cohorts import read_resolutions
-from arena.record.record import Record
 from markets.millionths import ONE
 from markets.model import MarketId
 from tests.program.running import AGREES, arena, arena_json
+from tests.records.opened_record import opened_record
 from tests.season.answering import write_answering
 
 LATEST = datetime(2026, 2, 1, tzinfo=UTC)
@@ -99,7 +98,7 @@ def test_a_season_of_forecasts_alone(tmp_path: Path) -> None:
     cohort = arena_json(tmp_path, "show", "cohort", "1")
     assert cohort["ended_at"] == "2026-01-18T00:00:00+00:00", "it goes on until its last question has ended"
 
-    with closing(Record.open(str(tmp_path / "arena.db"))) as record:
+    with opened_record(tmp_path / "arena.db") as record:
         ends = record.read(read_resolutions, MARKETS, LATEST)
     assert [(end.payout, end.answer) for end in ends] == [(None, "red"), (0, ""), (ONE, ""), (None, "4.5")]
     verified = arena_json(tmp_path, "admin", "verify", "--all")

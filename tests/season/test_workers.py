@@ -6,7 +6,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from arena.errors import ArenaError
 from arena.record.queries.cohorts import read_calls, read_rounds
 from arena.record.queries.decisions import read_turns
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.turn_queue import TurnJob, enqueue_turns, open_queue, run_worker
 from arena.rounds.open_world import open_world
 from arena.rounds.worker import JobOutcome, play_job, serve_turns
@@ -34,6 +33,7 @@ from tests.program.forked import Forked, Forks
 from tests.program.rehearsal import clock_at, content, rehearse
 from tests.program.running import arena_json
 from tests.provider.server import FaultyProvider, faulty
+from tests.records.opened_record import opened_record
 
 PER_PROVIDER, BUDGET = 4, 0.5
 CONFIG = """\
@@ -149,7 +149,7 @@ def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path, for
 
 def check(address: str, there: FaultyProvider) -> None:
     """Check that each turn is there once and true, no stored answer was asked again, no limit passed."""
-    with closing(Record.open(address)) as record, reading(record.engine) as connection:
+    with opened_record(address) as record, record.reading() as connection:
         assert verify(connection) == []
         [stored] = record.cohorts()
         assert stored.ended_at is not None
@@ -230,7 +230,7 @@ def test_a_worker_of_another_version_plays_nothing_and_says_so(tmp_path: Path) -
     config = load(tmp_path / "config.yaml")
 
     async def plays() -> None:
-        with closing(Record.open(config.database)) as record:
+        with opened_record(config.database) as record:
             async with open_world(config, record) as world:
                 job = TurnJob(1, 1, ("market",), "0.0.0")
                 await play_job(job, lambda *_: None, world, record)
@@ -275,7 +275,7 @@ def test_a_worker_outlives_an_outage_that_is_longer_than_its_pool_waits(
 
     with a_server() as server:
         address = database(server.get_uri(), "arena")
-        with closing(Record.open(address)) as record:
+        with opened_record(address) as record:
             asyncio.run(go(server, address, record))
     played = [x.agent for x in told if isinstance(x, JobOutcome)]
     assert (played[0], {*played[1:]}) == ("before", {"after"})

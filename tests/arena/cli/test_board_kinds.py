@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from arena.record.schema.database import reading
 from arena.scores.all_kinds import ALL_KINDS
 from arena.scores.refresh import refresh_cache
 from portfolio.rules import REALISTIC
@@ -120,7 +119,7 @@ def test_the_cache_holds_what_is_computed(tmp_path: Path) -> None:
     record = play(place, size=9)
     fresh = answered("board", "--database", place)
     assert refresh_cache(record, week(7))
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         assert ALL_KINDS.is_current(connection)
         assert ALL_KINDS.is_current(connection, 1)
     assert answered("board", "--database", place) == fresh

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +20,6 @@ from arena.record.model.cohort import JobState
 from arena.record.model.incident import Incident, IncidentKind, RecordedIncident
 from arena.record.model.status import AgentAnswers, LeaderStatus, RoundState
 from arena.record.queries.cohorts import StoredCohort
-from arena.record.record import Record
 from arena.record.write.operations import add_incidents
 from arena.rounds.round import play_round
 from markets.hashes import timestamp_text
@@ -29,6 +27,7 @@ from tests.arena.config_files import write
 from tests.builders import NOW, RAIN
 from tests.program.running import arena, simulated_config
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun_live, live, says
+from tests.records.opened_record import opened_record
 
 DAY = timedelta(days=1)
 CONFIG = """\
@@ -43,7 +42,7 @@ LONG = "a-model-with-a-very-long-name-" + "x" * 34
 def folder(tmp_path: Path) -> Path:
     """Return a folder whose record has a live cohort that played a round long ago."""
     write(tmp_path, CONFIG)
-    with closing(Record.open(str(tmp_path / "arena.db"))) as record:
+    with opened_record(tmp_path / "arena.db") as record:
         stored = begun_live(record, "ann", LONG)
         minds = {"ann": says("0.7", ("500", RAIN)), LONG: says("0.6")}
         asyncio.run(play_round(stored, 1, a_world(LittleVenue(), minds), record))
@@ -52,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
 
 def happens(folder: Path, kind: Any, subject: str, **data: Any) -> None:
     """Put an incident into the record that goes on."""
-    with closing(Record.open(str(folder / "arena.db"))) as record:
+    with opened_record(folder / "arena.db") as record:
         told = Incident(kind, f"{subject}@{timestamp_text(NOW)}", NOW, f"{kind}: {subject}", data)
         add_incidents(record.engine, [told])
 
@@ -116,7 +115,7 @@ def test_a_key_is_not_asked_for_once_every_round_is_over() -> None:
 
 def test_a_simulated_arena_begins_and_goes_on_with_a_round(tmp_path: Path) -> None:
     simulated_config(tmp_path, "{kind: market}", cohorts="rounds: 1, count: 1")
-    with closing(Record.open(str(tmp_path / "arena.db"))):
+    with opened_record(tmp_path / "arena.db"):
         pass
     assert to_do(tmp_path) == {"nothing_begun": "run"}
     while arena(tmp_path, "run", "--once").returncode == 0 and to_do(tmp_path):

@@ -18,7 +18,6 @@ from arena.exports.dictionary import EVERYWHERE, data_page
 from arena.exports.fact_tables import FACTS
 from arena.exports.manifest import NAME, read_manifest
 from arena.exports.table import ExportTable
-from arena.record.record import Record
 from arena.record.schema.statements import insert_lines
 from arena.record.schema.tables import METADATA
 from arena.record.schema.world import MarketRow, QuoteRow
@@ -28,6 +27,7 @@ from markets.hashes import digest
 from tests.arena.exports.bent_exports import contents, exported, lines, nothing_is_left
 from tests.builders import NOW
 from tests.records.full_record import AT_WORK, PROMPT, build
+from tests.records.opened_record import opened_record
 from tests.rows import state_of
 
 
@@ -225,7 +225,7 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a record with thirty megabytes of books."""
     path = tmp_path_factory.mktemp("crowded") / "record.db"
     levels = "[1,2]," * 900
-    with closing(Record.open(str(path))) as record, record.engine.begin() as connection:
+    with opened_record(path) as record, record.engine.begin() as connection:
         insert_lines(connection, MarketRow.__table__, ("id", "first_seen_at"), [("sim:a", NOW)])
         names = ("market_id", "at", "volume", "book", "hash")
         quotes = (("sim:a", NOW + timedelta(seconds=n), 0, f"{levels}{n}", f"{n}") for n in range(5_000))

@@ -24,7 +24,6 @@ from arena.exports.manifest import NAME
 from arena.exports.restore import _ParentIds, restore
 from arena.exports.table import ExportColumn
 from arena.record.hashes import state_hash
-from arena.record.record import Record
 from arena.record.schema.database import connect
 from arena.record.schema.turn import CallRow
 from arena.record.schema.typed import select
@@ -33,6 +32,7 @@ from arena.record.write.cohorts import end_cohort
 from arena.verify import verify
 from tests.arena.exports.bent_exports import bend, bend_json, contents, exported, nothing_is_left, seal
 from tests.builders import NOW
+from tests.records.opened_record import opened_record
 from tests.rows import read_only
 
 
@@ -117,7 +117,7 @@ def test_no_table_is_read_whole_to_find_what_its_rows_belong_to(built: Path) -> 
 
 def test_the_new_record_goes_on_and_is_guarded(exports: Path, new: Path) -> None:
     restore(exports / "json", str(new))
-    with closing(Record.open(str(new))) as record:
+    with opened_record(new) as record:
         assert [stored.ended_at is None for stored in record.cohorts()] == [False, True]
         record.write(end_cohort, record.cohorts()[1].id, NOW)
         assert record.cohorts()[1].ended_at == NOW

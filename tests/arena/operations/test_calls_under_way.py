@@ -1,7 +1,6 @@
 """Calls that the status shows: those under way, and those whose worker is gone."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,14 @@ from arena.record.write.reservations import lose_reservations, reserve
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.records.full_record import SUN, Season, a_cohort, the_book
+from tests.records.opened_record import opened_record
 
 TERMS = ReservationTerms(Budget(), 9, lambda _: False)
 
 
 @pytest.fixture
 def record(tmp_path: Path) -> Iterator[Record]:
-    with closing(Record.open(str(tmp_path / "record.db"))) as opened:
+    with opened_record(tmp_path / "record.db") as opened:
         season = Season(opened)
         season.start(a_cohort(1, NOW, REALISTIC, "ann"))
         season.look(1, NOW, the_book(SUN, NOW))

@@ -17,7 +17,6 @@ from arena.record.model.cohort import JobState
 from arena.record.model.incident import LASTING_KINDS
 from arena.record.model.status import AgentAnswers
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.operations import read_recent_incidents
 from arena.record.write.sync import VenueSource
 from arena.rounds.round import play_round
@@ -130,7 +129,7 @@ def test_once_a_week_the_webhook_hears_of_it(record: Record, tmp_path: Path) -> 
     assert asyncio.run(digest(context, NOW + DAY)) == "no full week has been played yet"
     said = asyncio.run(digest(context, NOW + 8 * DAY))
     assert asyncio.run(digest(context, NOW + 8 * DAY)) == said  # done twice, it is told once
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         [one] = read_recent_incidents(connection, 9)
         board = read_leaderboard(connection)
     assert (one.incident.kind, one.incident.text, one.told_at) == ("weekly_digest", said, None)

@@ -36,7 +36,7 @@ def test_open_positions_are_the_lots_that_the_ledgers_fold_to(weeks: int, tmp_pa
 
 def test_turns_are_counted_by_round_and_by_version(built: Path) -> None:
     record = Record(connect(built, read_only=True))
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         first, second = (read_played_turns(connection, stored.id) for stored in record.cohorts())
         looked = read_newest_snapshot_times(connection)
         profits = read_profits(connection)
@@ -58,7 +58,7 @@ def test_turns_are_counted_by_round_and_by_version(built: Path) -> None:
 @pytest.mark.parametrize("weeks", range(1, 6))
 def test_profits_are_the_last_marks_less_every_deposit_with_what_is_owed(weeks: int, tmp_path: Path) -> None:
     record = build(tmp_path / "record.db", weeks)
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         profits = read_profits(connection)
         owed = read_owed(connection)
         accounts = {(one.cohort, one.agent): one for one in read_accounts(connection)}

@@ -361,7 +361,7 @@ def test_rows_in_bulk_refuse_a_time_that_nobody_knows(tmp_path: Path) -> None:
     naive = NOW.replace(tzinfo=None)
     with pytest.raises(ValueError, match="has no time zone"), record.engine.begin() as connection:
         insert_rows(connection, MarketRow.__table__, [{"id": "sim:rain", "first_seen_at": naive}])
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         assert connection.execute(select(MarketRow.__table__)).all() == []
     record.close()
 

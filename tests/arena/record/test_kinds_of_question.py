@@ -67,7 +67,7 @@ def test_a_record_of_schema_0012_gets_the_columns_and_keeps_its_hash(address: st
         move_record(source, address, verified_content)
     record = Record.open(address)
     query = TRIGGERS[record.engine.dialect.name]
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         before = state_hash(connection)
         guards = sorted(map(tuple, connection.exec_driver_sql(query)))
     take_back(record)
@@ -96,7 +96,7 @@ def test_questions_of_every_kind_are_added_to_a_record_that_was_of_schema_0012(
 
     record = Record.open(address)
     play_mixed(record)
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         assert verify(connection) == []
         assert state_hash(connection) == state_of(mixed)
     record.close()

@@ -11,7 +11,6 @@ import pytest
 from agents.toolbox import ToolResult
 from arena.record.model.cohort import NO_EVIDENCE
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.cohorts import put_marks
 from arena.record.write.evidence import GatheredEvidence, add_evidence
 from arena.record.write.heads import begin_chain, read_newest_head
@@ -36,7 +35,7 @@ def record(tmp_path: Path) -> Iterator[Record]:
 
 
 def count(record: Record, table: str) -> int:
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         return int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())
 
 
@@ -62,7 +61,7 @@ def test_no_tool_tells_anything_in_a_round_that_is_over(record: Record) -> None:
 def test_the_first_head_of_an_older_record_covers_the_rounds_that_are_over(record: Record) -> None:
     """The one that is not gets a head of its own when it ends."""
     record.write(begin_chain, NOW)
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         query = "SELECT members FROM head ORDER BY number DESC LIMIT 1"
         members = json.loads(connection.exec_driver_sql(query).scalar_one())
     assert [line[:2] for line in members["round"]] == [[1, 1]]

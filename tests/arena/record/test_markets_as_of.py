@@ -8,7 +8,6 @@ from sqlalchemy import func
 
 from arena.record.queries.markets import read_known_ids, read_listings_as_of, read_quotes_as_of
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.schema.typed import select
 from arena.record.schema.world import QuoteRow
 from arena.record.write.sync import VenueSource, add_catalogue
@@ -34,7 +33,7 @@ FOG, MIST, DEW = MARKETS
 def test_a_price_is_the_newest_that_anyone_had_seen_and_snapshots_stay(
     looks: list[Look], empty: Path
 ) -> None:
-    with played(empty, looks) as record, reading(record.engine) as connection:
+    with played(empty, looks) as record, record.reading() as connection:
         for at in all_times():
             plain = {market: quote for market in MARKETS if (quote := plainly(looks, market, at))}
             assert read_quotes_as_of(connection, MARKETS, at) == plain, at
@@ -54,7 +53,7 @@ def quote_at(record: Record, market: MarketId, at: int) -> Quote | None:
 
 
 def rows(record: Record) -> int:
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         return connection.execute(select(func.count()).select_from(QuoteRow)).scalar_one()
 
 
@@ -77,7 +76,7 @@ def test_pages_are_those_of_their_time(record: Record) -> None:
     for number, question in ((1, "Fog?"), (4, "Will there be fog?"), (6, "Will there be fog?")):
         listing = a_listing(market=FOG, question=question, at=minute(number))
         record.write(add_catalogue, VenueSource("sky", "live"), [listing], minute(number))
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         said = [read_listings_as_of(connection, [MIST, FOG], minute(number)) for number in (0, 1, 3, 4, 9)]
         assert read_known_ids(connection, NOW) == []
         assert read_known_ids(connection, minute(1)) == [FOG]

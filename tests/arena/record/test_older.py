@@ -13,7 +13,7 @@ from arena.errors import ArenaError
 from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.codec import cohort_text
-from arena.record.schema.database import FORMER_VERSIONS, connect, reading
+from arena.record.schema.database import FORMER_VERSIONS, connect
 from arena.verify import verify
 from tests.arena.record.older import EXPORT, STATE_HASH, old_record
 from tests.records.full_record import Season, build, play_on
@@ -62,13 +62,13 @@ def test_a_record_of_a_former_arena_is_refused_and_left_as_it_is(version: str, c
 
 
 def test_it_verifies_and_has_the_hash_that_it_had(record: Record) -> None:
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         assert verify(connection) == []
         assert state_hash(connection) == STATE_HASH
 
 
 def test_its_cohorts_read_as_they_were_frozen(record: Record) -> None:
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         frozen = connection.exec_driver_sql("SELECT frozen FROM cohort ORDER BY number").scalars().all()
     cohorts = [stored.cohort for stored in record.cohorts()]
     assert [cohort_text(cohort) for cohort in cohorts] == frozen
@@ -82,7 +82,7 @@ def test_a_season_goes_on_in_mid_cohort_with_newer_code_as_if_nothing_had_been(
     whole = build(tmp_path / "whole.db", looks_again=False)
     for each in (record, whole):
         assert each.read(verify) == []
-    with reading(record.engine) as ours, reading(whole.engine) as theirs:
+    with record.reading() as ours, whole.reading() as theirs:
         assert state_hash(ours) == state_hash(theirs)
     whole.close()
 
@@ -108,7 +108,7 @@ def test_a_record_from_before_markets_were_chosen_by_name_gets_the_columns_and_s
     with pytest.raises(ArenaError, match="older arena"):
         connect(copy, read_only=True)
     record = Record.open(str(copy))
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         assert state_hash(connection) == before
         assert verify(connection) == []
     record.close()

@@ -12,7 +12,6 @@ from sqlalchemy import Connection
 from arena.record.queries.markets import read_quotes_as_of
 from arena.record.record import Record
 from arena.record.schema.cohort import SnapshotItemRow
-from arena.record.schema.database import reading
 from arena.record.schema.typed import select
 from arena.record.schema.world import PruneRow, QuoteRow
 from arena.record.write.listings import PruneResult, plan_pruning, prune_quotes
@@ -48,7 +47,7 @@ def test_what_is_referred_to_or_newest_never_goes(looks: list[Look], edge: int, 
             known = {at: read_quotes_as_of(connection, MARKETS, at) for at in all_times()}
             plan = plan_pruning(connection, older_than)
             assert prune_quotes(connection, older_than, NOW + timedelta(days=1)) == plan
-        with reading(record.engine) as connection:
+        with record.reading() as connection:
             after = quote_rows(connection)
             used = set(connection.scalars(select(SnapshotItemRow.quote_id)))
             assert after <= before
@@ -80,7 +79,7 @@ def test_after_pruning_nothing_is_said_that_was_not_so(
             prune_quotes(connection, NOW + edge * MINUTE / 2, NOW + timedelta(days=1))
         for look in late:
             keep(record, look)
-        with reading(record.engine) as connection:
+        with record.reading() as connection:
             for at in all_times():
                 assert set(read_quotes_as_of(connection, MARKETS, at).values()) <= seen, at
 
@@ -99,7 +98,7 @@ def pruned(record: Record, older_than: int) -> PruneResult:
 
 
 def test_it_says_what_goes_and_why_the_others_stay(record: Record) -> None:
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         assert plan_pruning(connection, minute(4)) == PruneResult(minute(4), goes=1, used=1, last=1, later=1)
         assert plan_pruning(connection, minute(9)) == PruneResult(minute(9), goes=2, used=1, last=1, later=0)
         assert len(quote_rows(connection)) == 4
@@ -107,13 +106,13 @@ def test_it_says_what_goes_and_why_the_others_stay(record: Record) -> None:
 
 def test_pruning_twice_is_pruning_once(record: Record) -> None:
     assert [pruned(record, 9).goes, pruned(record, 9).goes, pruned(record, 3).goes] == [2, 0, 0]
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         assert [row.quotes for row in connection.execute(select(PruneRow.__table__))] == [2]
 
 
 def test_prunings_are_numbered(record: Record) -> None:
     assert [pruned(record, 3).goes, pruned(record, 9).goes] == [1, 1]
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         assert [row.number for row in connection.execute(select(PruneRow.__table__))] == [1, 2]
         assert verify(connection) == []
 

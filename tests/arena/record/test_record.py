@@ -28,7 +28,6 @@ from arena.record.queries.cohorts import (
 from arena.record.queries.decisions import read_turns
 from arena.record.record import Record
 from arena.record.schema.codec import book_of, book_text, cohort_of, cohort_text
-from arena.record.schema.database import reading
 from arena.record.schema.turn import CallRow, ForecastRow, RejectionRow
 from arena.record.schema.typed import select
 from arena.record.schema.world import MarketVersionRow, ResolutionRow
@@ -56,7 +55,7 @@ def season(tmp_path: Path) -> Season:
 
 
 def count(record: Record, table: Table) -> int:
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
 
 
@@ -90,7 +89,7 @@ def test_what_a_market_says_is_kept_each_time_it_changes(season: Season) -> None
     ]
     for number, page in enumerate(pages):
         season.look(1, week(number), page)
-    with reading(season.record.engine) as connection:
+    with season.record.reading() as connection:
         rows = connection.execute(
             select(MarketVersionRow.version, MarketVersionRow.rules).order_by(MarketVersionRow.id)
         ).all()
@@ -131,7 +130,7 @@ def test_a_price_between_rounds_is_one_of_a_market_that_is_followed(
     season.record.write(add_pages, [the_book(RAIN, NOW)], NOW)
     listing = replace(the_book(market, at), quote=a_quote("0.10", "0.12", market=market, at=at))
     assert len(season.record.write(add_quotes, [listing]).fresh) == 1
-    with reading(season.record.engine) as connection:
+    with season.record.reading() as connection:
         assert [d.field for d in verify(connection) if d.table == "quote"] == wrong
 
 
@@ -165,7 +164,7 @@ def test_a_late_answer_is_kept_under_the_next_number(season: Season) -> None:
     for reply in ("one", "two"):
         season.record.write_unfenced(add_call, 1, 1, 1, said(reply), NOW)
     assert [call.reply for call in season.record.read(read_calls, 1, [1])[1]] == ["one", "two"]
-    with reading(season.record.engine) as connection:
+    with season.record.reading() as connection:
         assert connection.scalars(select(CallRow.attempt)).all() == [1, 2]
 
 
@@ -316,7 +315,7 @@ def told(turn: Turn) -> Turn:
 def test_every_turn_comes_back_whole(written: tuple[Record, WRITTEN]) -> None:
     record, kept = written
     found: WRITTEN = []
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         for stored in record.cohorts():
             for stored_round in record.read(read_rounds, stored.id):
                 turns = read_turns(connection, stored_round.id, stored.entrant_ids.values())

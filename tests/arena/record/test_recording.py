@@ -15,7 +15,6 @@ from arena.record.queries.markets import (
     read_newest_instant,
 )
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
 from markets.bundle import WriteCounts, read, write
@@ -34,7 +33,7 @@ MIST = MarketId("sky:mist")
 def wrote(
     record: Record, folder: Path, since: datetime = BEGINNING, until: datetime = NOW + 99 * DAY
 ) -> WriteCounts:
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         return write(folder, read_sightings(connection, since, until))
 
 
@@ -46,13 +45,13 @@ def test_a_season_that_was_watched_reads_the_same_from_its_bundle(record: Record
     looks = [start + number * DAY / 3 for number in range(3 * 30)]
     for at in looks:
         record.write(add_catalogue, VenueSource("simulator", "simulated"), asyncio.run(listed(world, at)), at)
-        with reading(record.engine) as connection:
+        with record.reading() as connection:
             known = read_known_ids(connection, at)
         record.write(add_resolutions, asyncio.run(world.resolutions(at, known)), at)
     written = wrote(record, tmp_path / "seen", until=looks[-1])
     assert written.prices > 200
     bundle = read(tmp_path / "seen")
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         for day in range(30):
             at = start + day * DAY
             ids = read_known_ids(connection, at)
@@ -104,7 +103,7 @@ def test_what_a_bundle_cannot_hold_is_left_out_and_told(record: Record, tmp_path
     upside_down = a_listing(market=MIST, at=NOW, opens_at=NOW, closes_at=NOW - DAY)
     record.write(add_catalogue, SKY, [a_listing(market=FOG, at=NOW), upside_down], NOW)
     told: list[QuarantinedRecord] = []
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         written = write(tmp_path / "seen", read_sightings(connection, BEGINNING, NOW), told.append)
     assert (written.pages, {aside.record for aside in told}) == (1, {"mist"})
     assert list(read(tmp_path / "seen").markets) == [FOG]
@@ -122,7 +121,7 @@ def test_markets_are_open_waiting_or_ended(record: Record) -> None:
         listings = [a_listing(market=f"sky:{name}", at=at, closes_at=closes[name]) for name in shown]
         record.write(add_catalogue, SKY, listings, at)
     record.write(add_resolutions, [a_resolution(None, "sky:ended", at=NOW)], NOW)
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         found = {seen.listing.market.id[4:]: seen.status for seen in read_markets(connection, NOW + 2 * DAY)}
         assert read_newest_instant(connection, NOW) == NOW + timedelta(hours=2)
         assert read_newest_instant(connection, NOW + DAY) == NOW + DAY

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from arena.record.files.recording import read_sightings
 from arena.record.queries.cohorts import has_open_questions, read_resolutions
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.quarantine import read_quarantine
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
@@ -48,7 +47,7 @@ def told(record: Record) -> list[tuple[str, int, int | None]]:
 
 
 def asides(record: Record) -> list[tuple[str, str, str]]:
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         return [(aside.record, aside.kind, aside.code) for aside in read_quarantine(connection)]
 
 
@@ -162,7 +161,7 @@ def test_live_ends_are_known_from_when_they_were_learnt(record: Record) -> None:
     ends = record.read(read_resolutions, [FOG, MIST], minute(99))
     known = [(end.market_id, end.payout, end.known_at) for end in ends]
     assert known == [(FOG, ONE, minute(1)), (FOG, 0, minute(9)), (MIST, ONE, minute(8))]
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         sightings = [*read_sightings(connection, minute(0), minute(99))]
     told = {(end.market_id, end.version): end.known_at for x in sightings for end in x.resolutions}
     assert told == {(FOG, 1): minute(3), (FOG, 2): minute(9), (MIST, 1): minute(8)}

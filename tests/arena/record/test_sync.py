@@ -12,7 +12,6 @@ from sqlalchemy import event
 from arena.errors import ArenaError
 from arena.record.queries.markets import read_listings_as_of
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.quarantine import read_quarantine
 from arena.record.write.sync import SyncResult, VenueSource, add_catalogue
 from arena.verify import verify
@@ -64,7 +63,7 @@ def test_a_first_sync_keeps_every_market_and_price(record: Record) -> None:
     assert rows(record) == {
         "market": 30, "market_version": 30, "quote": 20, "sync": 1, "sighting": 20, "set_aside": 0
     }  # fmt: skip
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         ids = [listing.market.id for listing in catalogue(1)]
         assert read_listings_as_of(connection, ids, minute(1)) == catalogue(1)
         assert verify(connection) == []
@@ -75,7 +74,7 @@ def test_a_second_sync_with_nothing_changed_is_one_row(record: Record) -> None:
     before = rows(record)
     assert counted(sync(record, 2, catalogue(2))) == (30, 0, 0, 0, 30, 0)
     assert rows(record) == before | {"sync": 2}
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         ids = [listing.market.id for listing in catalogue(1)]
         assert read_listings_as_of(connection, ids, minute(2)) == catalogue(2)
 
@@ -106,7 +105,7 @@ def test_a_price_from_before_is_kept_with_its_own_time(record: Record) -> None:
     sync(record, 6, [old])
     assert rows(record)["quote"] == 1
     assert rows(record)["sighting"] == 0
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         assert read_listings_as_of(connection, ["sky:000"], minute(9)) == [old]
         assert verify(connection) == []
 
@@ -191,7 +190,7 @@ def test_a_sync_that_breaks_off_anywhere_leaves_nothing_half(record: Record) -> 
 def test_what_was_set_aside_is_counted_with_its_newest_words(record: Record) -> None:
     for at, reason in ((1, "three outcomes"), (2, "four outcomes")):
         sync(record, at, [], replace(BAD, reason=reason), replace(BAD, code="other"))
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         found = {aside.code: aside for aside in read_quarantine(connection)}
     assert set(found) == {"malformed", "other"}
     bad = found["malformed"]
@@ -210,7 +209,7 @@ def test_what_was_set_aside_is_listed_newest_first_and_by_kind(record: Record) -
     for place, aside in enumerate((BAD, replace(BAD, kind="quote"), replace(BAD, kind="page"))):
         record.quarantine([replace(aside, record=str(place))], minute(place))
     record.quarantine([replace(BAD, venue="sea", record="9")], minute(9))
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         asked = [
             read_quarantine(connection),
             read_quarantine(connection, limit=2),
@@ -265,7 +264,7 @@ def test_a_list_without_rules_leaves_those_that_are_known(record: Record) -> Non
     assert counted(sync(record, 2, [replace(x, market=bare) for x in catalogue(2, 1)]))[2] == 0
     renamed = replace(bare, question="Another?", rules="Another?", category="sport")
     assert counted(sync(record, 3, [Listing(renamed, None)]))[2] == 1
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         assert [x.market for x in read_listings_as_of(connection, [bare.id], minute(2))] == [full.market]
         assert [x.market for x in read_listings_as_of(connection, [bare.id], minute(3))] == [renamed]
 

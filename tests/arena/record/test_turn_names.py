@@ -85,7 +85,7 @@ def test_the_columns_are_renamed_and_nothing_else_is_another(
 ) -> None:
     record = Record.open(database)
     query = TRIGGERS[record.engine.dialect.name]
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         before = state_hash(connection)
         guards = sorted(map(tuple, connection.exec_driver_sql(query)))
     with record.engine.begin() as connection:

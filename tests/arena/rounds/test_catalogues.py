@@ -12,7 +12,6 @@ from arena.operations.incidents import note_played
 from arena.record.model.cohort import RoundReport
 from arena.record.queries.cohorts import StoredCohort, read_rounds
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.operations import read_recent_incidents
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource
@@ -52,7 +51,7 @@ def sync(venue: LittleVenue, at: datetime, record: Record) -> VenueSync:
 
 
 def ongoing(record: Record) -> list[str]:
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         return [told.incident.text for told in read_recent_incidents(connection, 9, only_open=True)]
 
 

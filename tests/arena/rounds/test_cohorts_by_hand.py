@@ -13,7 +13,6 @@ from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import StoredCohort, has_marks, read_rounds, read_turn_statuses
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.cohorts import pause_cohort, stop_cohort
 from arena.rounds.season import (
     begin_cohort,
@@ -63,7 +62,7 @@ def one(record: Record, number: int) -> StoredCohort:
 
 def doing(record: Record, keep: int = 5) -> list[str]:
     """Return the state of each cohort."""
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         return [each.state for each in cohort_overviews(connection, keep, NOW)]
 
 

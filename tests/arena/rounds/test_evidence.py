@@ -17,7 +17,6 @@ from agents.research import folder
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import read_rounds
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_snapshot
 from arena.record.write.evidence import is_gathered
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
@@ -122,7 +121,7 @@ def test_the_guard_keeps_back_what_is_too_late_and_the_record_counts_it(record: 
     stored = begun(record, with_evidence(a_cohort(["ann"]), per_market=1))
     play(stored, 1, reads(paper, {"ann": ann}), record)
     assert ann.titles() == {RAIN: ["Clouds"]}
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         counted = connection.exec_driver_sql("SELECT found, dropped FROM gathering").one()
     assert tuple(counted) == (5, '{"later":1,"restricted":1,"too_many":1,"undated":1}')
 
@@ -137,7 +136,7 @@ def test_odds_are_always_withheld_where_an_agent_is_asked_without_prices(record:
     play(stored, 1, reads(paper, {"ann": ann}), record)
     told = ["Clouds", "Polymarket: 80% rain"] if prices == "shown" else ["Clouds"]
     assert ann.titles() == {RAIN: told}
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         counted = connection.exec_driver_sql("SELECT dropped FROM gathering").scalar()
     assert counted == ("{}" if prices == "shown" else '{"odds":1}')
 

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from arena.errors import ArenaError
 from arena.forms.bench.made_set import SetCandidate, SetPlan, make_set, share_evenly
 from arena.forms.bench.reading import read_question_set
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.rounds.benchmark_rounds import FileSource, read_questions, resolve_rounds
@@ -24,6 +22,7 @@ from markets.universe import Universe
 from tests.arena.scores.files.test_forecastbench import question
 from tests.builders import NOW, a_listing, a_market, a_resolution
 from tests.program.in_process import answered, invoke
+from tests.records.opened_record import opened_record
 
 DUE = "2026-01-14"
 OPEN = Universe(
@@ -109,7 +108,7 @@ OFFERED = [
 
 @pytest.fixture
 def record(tmp_path: Path) -> Any:
-    with closing(Record.open(str(tmp_path / "arena.db"))) as opened:
+    with opened_record(tmp_path / "arena.db") as opened:
         opened.write(add_catalogue, SOURCE, OFFERED, NOW)
         yield opened
 
@@ -135,7 +134,7 @@ def published(folder: Path, due: str = "2026-01-01") -> FileSource:
 
 
 def test_the_records_markets_are_candidates_if_they_are_decided_after_the_day(record: Record) -> None:
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         found = {one.id: one for one in record_candidates(connection, OPEN, DUE, NOW)}
     assert found.keys() == {*(f"M{number}" for number in range(6)), "GDP:rise"}
     market = found["M1"]
@@ -183,7 +182,7 @@ def test_a_set_is_made_kept_and_resolved_from_the_record(record: Record, tmp_pat
     at = datetime(2026, 2, 1, tzinfo=UTC)
     ((found,), waiting) = resolve_rounds(record, source, at)
     assert (waiting, found.version) == ([], 1)
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         assert verify(connection) == []
         (text,) = connection.exec_driver_sql(
             "SELECT text FROM benchmark_file WHERE kind = 'resolutions'"

@@ -27,7 +27,6 @@ from arena.record.queries.cohorts import (
 )
 from arena.record.queries.progress import read_progress
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_snapshot
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims
@@ -191,14 +190,14 @@ def test_a_held_market_the_venue_is_silent_about_has_the_newest_price_ever_seen(
 def _totals(record: Record) -> list[tuple[str, int]]:
     """Return everyone's worth, mark by mark."""
     query = "SELECT e.name, m.cash + m.value FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         return [(name, total) for name, total in connection.exec_driver_sql(query)]
 
 
 def _marks(record: Record) -> list[tuple[str, int, int]]:
     """Return who held how many stale lots, and the oldest price's age, mark by mark."""
     query = "SELECT e.name, m.stale, m.age FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         return [(name, stale, age) for name, stale, age in connection.exec_driver_sql(query)]
 
 
@@ -517,7 +516,7 @@ def test_a_claim_is_renewed_for_as_long_as_an_agent_thinks(
         async with asyncio.timeout(20):
             while len(set(seen)) < 3:
                 await asyncio.sleep(0.005)
-                with reading(record.engine) as connection:
+                with record.reading() as connection:
                     seen.append(connection.exec_driver_sql("SELECT beat FROM claim").scalar_one())
         return Decision()
 
@@ -604,7 +603,7 @@ def test_cohorts_that_decide_at_one_time_share_a_look_at_the_catalogue(record: R
 
 
 def asides(record: Record) -> list[tuple[str, str, int]]:
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         return [tuple(x) for x in connection.exec_driver_sql("SELECT kind, code, times FROM set_aside")]
 
 

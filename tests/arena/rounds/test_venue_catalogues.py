@@ -8,7 +8,6 @@ import pytest
 from arena.errors import ArenaError
 from arena.operations.incidents import note_job
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.operations import read_recent_incidents
 from arena.record.write.sync import VenueSource
 from arena.rounds.settlement import VenueSync, sync_venue
@@ -67,7 +66,7 @@ def sync(
 
 
 def ongoing(record: Record) -> list[str]:
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         return sorted(told.incident.text for told in read_recent_incidents(connection, 9, only_open=True))
 
 

@@ -13,7 +13,6 @@ from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import StoredCohort, read_resolutions
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_snapshot, end_cohort
 from arena.rounds.entrant_seasons import read_entrant_seasons
 from arena.rounds.round import play_round, take_snapshot, track_cohort
@@ -116,7 +115,7 @@ def test_by_its_own_rules_a_season_is_the_same_ledger(record: Record) -> None:
 def _ledgers(record: Record) -> dict[str, list[str]]:
     query = "SELECT e.name, y.kind FROM entry y JOIN entrant e ON e.id = y.entrant_id ORDER BY y.number"
     found: dict[str, list[str]] = {}
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         for name, kind in connection.exec_driver_sql(query):
             found.setdefault(name, []).append(kind)
     return found
@@ -125,7 +124,7 @@ def _ledgers(record: Record) -> dict[str, list[str]]:
 def _profits(record: Record) -> dict[str, int]:
     """Return everyone's profit by the last mark, as the record keeps it."""
     query = "SELECT e.name, m.cash + m.value FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         return {name: total - usd(10_000) for name, total in connection.exec_driver_sql(query)}
 
 
@@ -198,7 +197,7 @@ def test_nothing_is_paid_in_another_history_before_it_was_learnt(record: Record)
     play(record, a_cohort(["ann"]), agents, venue, 3)
     found = row(record, stake)
     assert (found.exact, then(found)) == (True, usd(10_000) - usd(4_100))
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         ((_, steps),) = [
             (x.agent, x.steps) for x in read_entrant_seasons(connection, record.cohorts()[0], CLOSED_CODE)
         ]

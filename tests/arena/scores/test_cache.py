@@ -18,7 +18,7 @@ from arena.record.hashes import state_hash
 from arena.record.model.columns import rows_of_agent
 from arena.record.queries.cohorts import read_newest_time
 from arena.record.record import Record
-from arena.record.schema.database import Connection, reading
+from arena.record.schema.database import Connection
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.rollups import put_rollups, read_rollup
 from arena.scores.comparisons import compute_duel
@@ -52,7 +52,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
 
 @pytest.fixture
 def connection(record: Record) -> Iterator[Connection]:
-    with reading(record.engine) as found:
+    with record.reading() as found:
         yield found
 
 
@@ -265,7 +265,7 @@ def test_the_command_says_parts_as_a_table_and_as_json(record: Record) -> None:
 def test_before_anything_has_ended_it_says_so(tmp_path: Path) -> None:
     record = Record.open(str(play(tmp_path, times=1)))
     refresh_cache(record, NOW)
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         profile = PROFILE.read(connection, "random")
         duels = DUELS.read(connection, "random")
     record.close()
@@ -279,7 +279,7 @@ def test_before_anything_has_ended_it_says_so(tmp_path: Path) -> None:
 def test_an_empty_record_has_nothing_to_work_out(tmp_path: Path) -> None:
     record = Record.open(str(tmp_path / "empty.db"))
     refresh_cache(record, NOW)
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         board = LEADERBOARD.read(connection)
     record.close()
     assert board is not None

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.schema.database import reading
 from arena.record.write.resolutions import add_resolutions
 from arena.scores.all_kinds import compute_all_kinds, read_all_kinds
 from arena.scores.files.forecasts import ForecastTable, read_forecasts
@@ -25,7 +24,7 @@ def season(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForecastTable]:
     record = play(path, kinds=("multiple_choice", "numeric"), size=3, ended=0)
     ends = [Resolution(MarketId(name), 1, week(3), None, "the test") for name in ANNULLED]
     record.write(add_resolutions, ends, week(6))
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         yield read_all_kinds(connection)
     record.close()
 

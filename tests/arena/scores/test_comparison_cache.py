@@ -11,7 +11,6 @@ import pytest
 from arena.errors import ArenaError
 from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.rollups import put_rollups, read_rollup, scores_basis
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import COMPARISONS, compute_duel, turns_basis
@@ -97,14 +96,14 @@ def test_a_leaderboard_is_stale_once_another_account_is_marked_at_the_same_insta
 def test_each_cohort_has_its_own(record: Record) -> None:
     refresh_leaderboards(record, NOW)
     numbers = [stored.cohort.number for stored in record.cohorts()]
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         for kind in (COMPARISONS, LEADERBOARD):
             assert all(kind.read(connection, number) for number in [None, *numbers])
         assert {row.cohorts for row in read_leaderboard(connection, numbers[0]).rows} == {1}
 
 
 def test_who_and_what_is_not_there_is_said(record: Record) -> None:
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         for ask in (read_leaderboard, compute_leaderboard, compute_provisional):
             with pytest.raises(ArenaError, match="no cohort 99"):
                 ask(connection, 99)

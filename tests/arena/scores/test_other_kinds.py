@@ -4,7 +4,6 @@ from pathlib import Path
 
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.scores.cache import as_json
 from arena.scores.comparisons import COMPARISONS, compute_comparisons
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard, compute_provisional
@@ -18,7 +17,7 @@ from tests.records.question_season import LINE_UP, play
 
 def figures_of(record: Record) -> dict[str, object]:
     """Return all figures of yes/no questions, as they are cached."""
-    with reading(record.engine) as connection:
+    with record.reading() as connection:
         inputs = read_inputs(connection)
         slices = {by: slice_gains(inputs.stated, by) for by in BY}
         figures: dict[str, object] = {"columns": repr(read_forecast_columns(connection))}

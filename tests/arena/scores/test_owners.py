@@ -1,6 +1,5 @@
 """Owners: a key of an agent's block, or a column of a file, that shares the error of duels by operator."""
 
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import numpy as np
 
 from arena.cohorts.replacements import entrants_of
 from arena.record.queries.forecasts import LineUpEntry, read_line_ups
-from arena.record.record import Record
 from arena.record.write.cohorts import add_cohort
 from arena.scores.comparisons import agent_owners, twin_families
 from arena.scores.files.forecasts import read_forecasts
@@ -20,13 +18,14 @@ from portfolio.rules import REALISTIC
 from tests.arena.config_files import told, with_agents, write
 from tests.builders import NOW
 from tests.records.full_record import a_cohort
+from tests.records.opened_record import opened_record
 from tests.trusted import load_trusted
 
 
 def line_up(folder: Path, *blocks: str) -> list[LineUpEntry]:
     """Return the line-up of a cohort of these agents, as a record keeps it."""
     config = load_trusted(write(folder, with_agents(*blocks)))
-    with closing(Record.open(str(folder / "arena.db"))) as record:
+    with opened_record(folder / "arena.db") as record:
         cohort = replace(a_cohort(1, NOW, REALISTIC, "ann"), prompts={}, entrants=entrants_of(config.agents))
         accounts = {agent.name: open_account(cohort.bankroll, NOW) for agent in config.agents}
         record.write(add_cohort, cohort, {}, accounts)
