@@ -303,13 +303,16 @@ def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record:
     A cohort that is among the `newest` may still decide, even if it is paused, unless it was stopped. A
     round that never began is past once the cohort has a snapshot of that round's time or later.
     """
+    may_decide = newest and stored.stopped_at is None
+    last_round_at = stored.cohort.calendar.time(stored.cohort.rounds)
+    if may_decide and last_round_at > at:
+        return False
     if not all(stored_round.done for stored_round in record.read(read_rounds, stored.id)):
         return False
 
-    if newest and stored.stopped_at is None:
-        last_round_at = stored.cohort.calendar.time(stored.cohort.rounds)
+    if may_decide:
         newest_snapshot_at = record.read(read_newest_time, stored.id)
-        if last_round_at > at or newest_snapshot_at is None or newest_snapshot_at < last_round_at:
+        if newest_snapshot_at is None or newest_snapshot_at < last_round_at:
             return False
 
     if any(account.lots for account in record.holdings(stored.id, until=at).values()):
