@@ -253,6 +253,8 @@ JOB_NAMES = (
 """The jobs, in the order in which they are done where several are due at the same time."""
 FIRST_PAUSE = timedelta(minutes=1)
 LONGEST_PAUSE = timedelta(hours=1)
+FARTHEST_AHEAD = timedelta(days=1)
+"""By so much a clock may be put back without a job being repeated."""
 MOST_TRIES = 12
 """How often a round whose models give no answer is tried where no time passes.
 
@@ -291,8 +293,9 @@ def configured_jobs(run: "RunSection", watch: "WatchSection") -> list[Job]:
 def job_due_at(job: Job, last: JobState | None, now: datetime) -> datetime | None:
     """Return the time for which a job is due now, if it is.
 
-    A job that was broken off or has failed is due again. However often it was missed, it is done once, for
-    the last of those times.
+    A job that was broken off or has failed is due again, and so is one that was done for a time more than a
+    day after its next one: the clock was ahead then. However often it was missed, it is done once, for the
+    last of those times.
     """
     if job_rests(last, now):
         return None
@@ -300,7 +303,8 @@ def job_due_at(job: Job, last: JobState | None, now: datetime) -> datetime | Non
     latest = job.latest(now)
     if last is None or last.ended_at is None or last.failures or latest > last.due_at:
         return latest
-    return None
+    was_ahead = last.due_at > job.following(now) + FARTHEST_AHEAD
+    return latest if was_ahead else None
 
 
 def job_rests(last: JobState | None, now: datetime) -> bool:

@@ -143,6 +143,13 @@ def test_a_clock_that_goes_back_repeats_nothing() -> None:
     assert job_due_at(job, done(job.latest(NOW)), NOW - timedelta(hours=5)) is None
 
 
+def test_what_was_done_while_the_clock_was_days_ahead_is_due_again_once_it_is_right() -> None:
+    job = Job("backup", cadence("1d"))
+    ahead = done(job.latest(NOW + 30 * DAY))
+    assert job_due_at(job, ahead, NOW) == job.latest(NOW)
+    assert job_due_at(job, done(job.latest(NOW)), NOW) is None
+
+
 def test_what_failed_before_a_clock_went_back_is_tried_again_at_once() -> None:
     job = Job("marks", cadence("1d"))
     earlier = NOW - 7 * DAY
