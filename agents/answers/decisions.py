@@ -8,7 +8,6 @@ both to the same power. An agent is anyone's code, so its decision is checked ag
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from inspect import isawaitable
 from itertools import chain
 from math import prod
 from operator import attrgetter
@@ -19,7 +18,6 @@ from agents.asked_forms import combined_answer
 from agents.model import (
     DECIDED_STATUSES,
     USABLE_STATUSES,
-    Ask,
     Decision,
     DecisionStatus,
     Forecast,
@@ -306,17 +304,6 @@ FIELDS: Mapping[Any, Callable[[Any], tuple[Any, ...]]] = {
 }
 """A getter of the values of these fields, by kind of item."""
 STAGES: tuple[Stage, ...] = ("blind", "final")
-
-
-async def decision_of(agent: Any, view: View, ask: Ask) -> Decision:
-    """Return what an agent decides, without invalid items.
-
-    Raises `TypeError` for what is no agent: what a kind returns as one may be anything.
-    """
-    deciding = agent(view, ask) if callable(agent) else agent
-    if not isawaitable(deciding):
-        raise TypeError("a kind's function `agent` must return an `async def` function, which decides")
-    return sound_decision(await deciding, view)
 
 
 def sound_decision(decision: object, view: View) -> Decision:

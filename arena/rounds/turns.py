@@ -18,8 +18,8 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
-from agents.answers.decisions import decision_of
 from agents.answers.parse import READER_VERSION
+from agents.deciding import decision_of
 from agents.model import (
     DECIDED_STATUSES,
     USABLE_STATUSES,

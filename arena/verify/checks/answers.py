@@ -13,7 +13,8 @@ from functools import cache, lru_cache
 from itertools import product
 from typing import Any
 
-from agents.answers.decisions import decision_of, sound_decision
+from agents.answers.decisions import sound_decision
+from agents.deciding import decision_of
 from agents.kinds import llm
 from agents.model import Call, Decision, Forecast, Given, Message, Prompt, Stage, View
 from agents.prompts.prompt import MARKET_NAME, PromptPart, asks_for_bets, short_ids

@@ -1,6 +1,5 @@
 """Several answers become one, and whatever an agent hands over, what is kept of it can be stored."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Context, Decimal
@@ -14,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.answers import decisions
-from agents.answers.decisions import LARGEST_INTEGER, STATUSES, combine_samples, decision_of, sound_decision
-from agents.model import Call, Decision, DecisionStatus, Forecast, Prompt, Stage
+from agents.answers.decisions import LARGEST_INTEGER, STATUSES, combine_samples, sound_decision
+from agents.model import Decision, DecisionStatus, Forecast, Stage
 from markets.hashes import canonical
 from markets.millionths import ONE
 from markets.model import MarketId
@@ -283,17 +282,6 @@ def test_a_note_is_a_text(note: Any) -> None:
 def test_what_is_no_decision_is_told_apart(thing: object) -> None:
     with pytest.raises(TypeError, match="expected a Decision"):
         sound_decision(thing, VIEW)
-
-
-async def asks_nothing(prompt: Prompt) -> Call:
-    """Return no call, as nothing is asked."""
-    raise AssertionError(prompt)
-
-
-@pytest.mark.parametrize("agent", [None, lambda _view, _ask: GOOD])
-def test_an_agent_that_is_no_async_function_is_told_apart(agent: Any) -> None:
-    with pytest.raises(TypeError, match="async def"):
-        asyncio.run(decision_of(agent, VIEW, asks_nothing))
 
 
 def test_a_good_decision_is_kept_as_it_is() -> None:
