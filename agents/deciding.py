@@ -1,4 +1,4 @@
-"""An agent asked for its decision. It is anyone's code, so it may be no agent at all."""
+"""Asking an agent for its decision. It is anyone's code, so what it is and what it returns are checked."""
 
 from inspect import isawaitable
 from typing import Any
@@ -10,7 +10,7 @@ from agents.model import Ask, Decision, View
 async def decision_of(agent: Any, view: View, ask: Ask) -> Decision:
     """Return what an agent decides, without invalid items.
 
-    Raises `TypeError` for what is no agent: what a kind returns as one may be anything.
+    Raise `TypeError` if it is not an async function: a kind of someone else's may return anything.
     """
     deciding = agent(view, ask) if callable(agent) else agent
     if not isawaitable(deciding):

@@ -254,7 +254,7 @@ JOB_NAMES = (
 FIRST_PAUSE = timedelta(minutes=1)
 LONGEST_PAUSE = timedelta(hours=1)
 FARTHEST_AHEAD = timedelta(days=1)
-"""By so much a clock may be put back without a job being repeated."""
+"""How far a clock may be put back before jobs that were done are done again."""
 MOST_TRIES = 12
 """How often a round whose models give no answer is tried where no time passes.
 

@@ -22,7 +22,7 @@ T = TypeVar("T")
 Parts = TypeVarTuple("Parts")
 PROCESS: ContextVar[str] = ContextVar("process", default="")
 ENDED = "ended"
-"""The name under which processes are ended that the season has left."""
+"""The name of a process, dead from the start, as which all others are ended."""
 STEP = 0.002
 """Seconds that a step takes at most."""
 
@@ -75,7 +75,7 @@ class SeededLoop(asyncio.BaseEventLoop):
         self.timers: dict[str, ProcessTimer] = {}
         self.dead: set[str] = set()
         self.buried: list[object] = []
-        """What dead processes would still do, kept until the end: it would be left as it is collected."""
+        """Tasks and steps of dead processes, kept or Python would run their `finally` blocks."""
         self.set_exception_handler(lambda *_: None)
 
     # ---- time
@@ -160,9 +160,10 @@ class SeededLoop(asyncio.BaseEventLoop):
         asyncio._set_running_loop(running)
 
     def end_processes(self) -> None:
-        """Leave every block in which a process still is, and close the loop.
+        """Run the `finally` blocks that processes are still in, and close the loop.
 
-        Else the garbage collector would, at any time. All of them count as dead, so none can write any more.
+        Otherwise Python would run them whenever it collects garbage. They count as a dead process's, which
+        can write nothing to the record.
         """
         self.dead.add(ENDED)
         token = PROCESS.set(ENDED)
@@ -176,7 +177,7 @@ class SeededLoop(asyncio.BaseEventLoop):
             for task in tasks:
                 coroutine = task.get_coro()
                 assert isinstance(coroutine, Coroutine)
-                leave(coroutine)
+                close_coroutine(coroutine)
             left |= tasks
         asyncio._set_running_loop(None)
 
@@ -238,10 +239,10 @@ class SeededLoop(asyncio.BaseEventLoop):
         return str(handle._context.get(PROCESS, ""))
 
 
-def leave(coroutine: Coroutine[Any, Any, object]) -> None:
-    """Close a coroutine, also where a block waits for something on its way out."""
+def close_coroutine(coroutine: Coroutine[Any, Any, object]) -> None:
+    """Close a coroutine, even if one of its `finally` blocks awaits something."""
     while inspect.getcoroutinestate(coroutine) != inspect.CORO_CLOSED:
-        with suppress(BaseException):  # whatever a dead process raises
+        with suppress(BaseException):  # what a dead process raises concerns nobody
             coroutine.close()
 
 

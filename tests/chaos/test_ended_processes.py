@@ -12,29 +12,29 @@ import pytest
 from tests.chaos.loop import PROCESS, SeededLoop
 
 
-async def waits_on_its_way_out() -> None:
-    """Stand in a block that waits for something as it is left."""
+async def waits_as_it_is_closed() -> None:
+    """Wait in a block whose `finally` awaits something."""
     try:
         await asyncio.sleep(1_000)
     finally:
         await asyncio.sleep(1)
 
 
-async def asks_more_on_its_way_out() -> None:
-    """Stand in a block that starts a task as it is left."""
+async def starts_a_task_as_it_is_closed() -> None:
+    """Wait in a block whose `finally` starts a task."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, SeededLoop)
     try:
         await asyncio.sleep(1_000)
     finally:
-        loop.buried.append(loop.create_task(waits_on_its_way_out()))
+        loop.buried.append(loop.create_task(waits_as_it_is_closed()))
 
 
 async def starts_another() -> None:
     """Start a task that has not taken a step when the process dies."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, SeededLoop)
-    loop.buried.append(loop.create_task(waits_on_its_way_out()))
+    loop.buried.append(loop.create_task(waits_as_it_is_closed()))
     loop.dead.add(PROCESS.get())
 
 
@@ -46,9 +46,9 @@ async def stands_within_a_step() -> None:
 
 
 @pytest.mark.parametrize(
-    "process", [waits_on_its_way_out, asks_more_on_its_way_out, starts_another, stands_within_a_step]
+    "process", [waits_as_it_is_closed, starts_a_task_as_it_is_closed, starts_another, stands_within_a_step]
 )
-def test_what_a_process_was_in_is_left_before_the_loop_is_closed(
+def test_nothing_is_left_to_run_when_garbage_is_collected(
     process: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     complaints: list[object] = []

@@ -30,6 +30,7 @@ from tests.program.forked import Forked, Forks
 from tests.program.rehearsal import content_at
 from tests.provider.replies import GOOD, Asked, late, says
 from tests.provider.server import FaultyProvider
+from tests.rows import rows_in
 from tests.serving import Reply
 
 CONFIG = """\
@@ -70,6 +71,9 @@ REASONS = (
 """What a command may say that ends with an error."""
 RESUME = ("admin", "cohort", "resume", "1")
 
+MONEY = "SELECT hash FROM entry ORDER BY hash"
+"""The whole ledger: the hashes of its entries."""
+TURNS = "SELECT count(*) FROM turn WHERE status <> 'late'"
 QUESTIONS = "SELECT messages, seed FROM call WHERE error_code IS NULL"
 RESERVATIONS = "SELECT holder, beat FROM reservation"
 Question = tuple[str, int]
@@ -274,10 +278,14 @@ class Season:
         with psycopg.connect(self.direct.replace("+psycopg", "")) as connection:
             kept = Counter(question_kept(*row) for row in connection.execute(QUESTIONS))
             left = connection.execute(RESERVATIONS).fetchall()
+            turns = connection.execute(TURNS).fetchone()
+            money = connection.execute(MONEY).fetchall()
 
         if found["hash"] != self.bench.whole:
             if not self.was_paused:
                 raise Broken(f"the state is {found['hash']}, and {self.bench.whole} in an unbroken run")
+            if turns == (self.bench.turns,) and money != self.bench.money:
+                raise Broken("all turns are played, and the ledger is not that of an unbroken run")
             self.bench.paused += 1
         self.judge_questions(kept)
         self.judge_reservations(left)
@@ -372,6 +380,8 @@ class Bench:
     forks: Forks
     say: Callable[[str], None]
     whole: str = ""
+    turns: int = 0
+    money: list[Any] = field(default_factory=list)
     mishaps: "Counter[str]" = field(default_factory=Counter)
     seasons: int = 0
     failed: list[int] = field(default_factory=list)
@@ -399,6 +409,8 @@ class Bench:
             raise Broken(f"the unbroken season does not end:\n{running.said()}")
         found = content_at(place)
         self.whole = found["hash"]
+        self.turns = found["turns"]
+        self.money = rows_in(Path(place), MONEY)
         self.say(f"the unbroken season took {timer() - began:.0f} s")
         self.server.script("plays", answer_slowly)
 

@@ -47,13 +47,13 @@ class Rule:
     """The condition of the rows that are looked at."""
 
     @property
-    def is_broken(self) -> str:
-        """Return the condition of the rows that break the rule."""
+    def condition(self) -> str:
+        """Return the condition in SQL of the rows that break the rule."""
         return f"{self.among} AND ({self.holds}) IS NOT TRUE"
 
     def broken(self, facts: RecordReader) -> Found:
         """Yield the rows that break the rule."""
-        for row in facts.rows(self.table, f"SELECT * FROM {self.table} WHERE {self.is_broken}"):
+        for row in facts.rows(self.table, f"SELECT * FROM {self.table} WHERE {self.condition}"):
             yield row.differs(self.column, self.expected, self.why)
 
 
@@ -137,11 +137,11 @@ def _broken(facts: RecordReader, rules: Sequence[Rule]) -> Found:
 def _suspect_tables(connection: Connection, rules: Sequence[Rule]) -> Collection[str]:
     """Return the tables with a row that breaks one of these rules, or all if the database can't tell.
 
-    It is asked once for all of them: of a small record, to ask takes longer than to answer.
+    One query looks at all of them, because a small record answers faster than it is asked.
     """
     conditions: dict[str, list[str]] = {}
     for rule in rules:
-        conditions.setdefault(rule.table, []).append(f"({rule.is_broken})")
+        conditions.setdefault(rule.table, []).append(f"({rule.condition})")
     if not conditions:
         return ()
 
