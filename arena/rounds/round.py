@@ -436,8 +436,8 @@ def _held_listing(fresh: Listing | None, before: Listing | None) -> Listing:
     return listing.priced(before)
 
 
-def mark_cohort(stored: StoredCohort, at: datetime, record: Record, over: int | None = None) -> None:
-    """Mark all holdings of this time at the snapshot of this time, and end the round `over`, if any."""
+def mark_cohort(stored: StoredCohort, at: datetime, record: Record, ends: int | None = None) -> None:
+    """Mark all holdings of this time at the snapshot of this time, and end the round `ends`, if any."""
     quoted = record.read(read_quotes, stored.id, at)
     if quoted is None:
         raise LookupError(f"cohort {stored.cohort.number} has no snapshot at {at}")
@@ -446,4 +446,4 @@ def mark_cohort(stored: StoredCohort, at: datetime, record: Record, over: int | 
     accounts = record.holdings(stored.id, until=at)
     held = {stored.entrant_ids[name]: account for name, account in accounts.items()}
     marks = mark_at(held, at, quotes, stored.cohort.rules.quote_age, seen_at)
-    record.write(put_marks, snapshot_id, marks, over)
+    record.write(put_marks, snapshot_id, marks, ends)

@@ -218,24 +218,36 @@ def stop_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
 
 SNAPSHOT_TIME = select(SnapshotRow.at).where(SnapshotRow.id == bindparam("taken")).scalar_subquery()
 DELETE_MARKS = delete(MarkRow).where(MarkRow.at == SNAPSHOT_TIME, MarkRow.snapshot_id == bindparam("taken"))
+ROUND_OVER = (
+    select(RoundRow.done)
+    .where(
+        SnapshotRow.id == bindparam("taken"),
+        RoundRow.cohort_id == SnapshotRow.cohort_id,
+        RoundRow.at == SnapshotRow.at,
+    )
+    .with_for_update(of=RoundRow.__table__)
+)
 
 
 def put_marks(
-    connection: Connection, snapshot_id: int, marks: Mapping[int, Mark], over: int | None = None
+    connection: Connection, snapshot_id: int, marks: Mapping[int, Mark], ends: int | None = None
 ) -> None:
     """Write each entrant's mark at a snapshot, by entrant id, replacing earlier ones.
 
-    `over` is the id of a round that is over with them: every turn is in, and a head covers it. One that is
-    done stays as it is.
+    `ends` is the id of a round that ends with them: every turn is in, and a head covers it. The marks of a
+    round that is over stay: those of a process that was stalled may be from before its last turn.
     """
+    over = connection.scalar(ROUND_OVER, {"taken": snapshot_id})
+    if over:
+        return
+
     connection.execute(DELETE_MARKS, {"taken": snapshot_id})
     lines = [((entrant_id, snapshot_id), mark) for entrant_id, mark in marks.items()]
     insert_facts(connection, MarkRow, ("entrant_id", "snapshot_id"), lines, MARK_FIELDS)
-    if over is None:
-        return
-    closing = update(RoundRow).where(RoundRow.id == over, RoundRow.done == 0).values(done=1)
-    if connection.execute(closing).rowcount:
-        add_round_head(connection, over)
+
+    if ends is not None:
+        connection.execute(update(RoundRow).where(RoundRow.id == ends).values(done=1))
+        add_round_head(connection, ends)
 
 
 def lock_round(connection: Connection, round_id: int) -> bool:

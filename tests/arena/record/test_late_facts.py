@@ -46,6 +46,15 @@ def test_a_round_ends_once(record: Record) -> None:
     assert record.read(read_newest_head) == newest
 
 
+def test_the_marks_of_a_round_that_is_over_stay(record: Record) -> None:
+    """A process that was stalled has marks from before the last turn, or from before the round was over."""
+    marks = count(record, "mark")
+    assert marks
+    for over in (None, 1):
+        record.write(put_marks, 1, {}, over)
+        assert count(record, "mark") == marks
+
+
 def test_nothing_is_gathered_for_a_round_that_is_over(record: Record) -> None:
     for round_id in (1, 2):
         record.write(add_evidence, round_id, (1, round_id), GatheredEvidence({SUN: the_news(SUN, NOW)}))

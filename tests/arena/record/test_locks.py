@@ -19,7 +19,7 @@ from arena.record.model.reservation import Budget, Payer, ReservationRequest, Re
 from arena.record.record import Record
 from arena.record.schema.database import UPGRADE_LOCK, upgrade_connection
 from arena.record.write.calls import add_call
-from arena.record.write.cohorts import lock_round
+from arena.record.write.cohorts import lock_round, put_marks
 from arena.record.write.desk import open_desk_turn, read_ended_turns
 from arena.record.write.heads import CHAIN_LOCK, add_head
 from arena.record.write.operations import Fence, check_fence, take_lease
@@ -90,6 +90,7 @@ CASES = {
     "keeping a call, the claim": Case(keeps_call, "claim WHERE entrant_id = 1"),
     "keeping a call, the round": Case(keeps_call, "round WHERE id = 1"),
     "looking whether a round is over, the round": Case(lambda one: lock_round(one, 1), "round WHERE id = 1"),
+    "writing marks, the round": Case(lambda one: put_marks(one, 1, {}), "round WHERE id = 1"),
     "looking for answers, the turn at the desk": Case(
         lambda one: read_ended_turns(one, [1], locked=True), "desk_turn WHERE entrant_id = 1"
     ),
