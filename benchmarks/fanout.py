@@ -15,7 +15,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +24,13 @@ from arena.config import Config
 from arena.record.model.reservation import Payer
 from arena.record.queries.cohorts import StoredCohort, read_calls, read_rounds
 from arena.record.record import Record
+from arena.record.write.cohorts import add_snapshot
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_time
 from arena.rounds.turns import ask_of_player
 from arena.rounds.world import World
 from benchmarks.measure import Measurement, Timed, an_arena, instant, options, report, row, since, within
+from markets.model import Snapshot
 
 CALLS, AT_ONCE, LATENCY = 200, 50, 1.0
 IDEAL = CALLS / AT_ONCE * LATENCY
@@ -66,7 +67,10 @@ def config(folder: Path, url: str, agents: int = CALLS) -> Config:
 
 
 def a_round(config: Config, database: Path) -> tuple[Timed, Timed]:
-    """Time a round of all agents, then their calls alone, with the world open and litellm imported."""
+    """Time a round of all agents, then their calls alone, with the world open and litellm imported.
+
+    These belong to a next round, which waits for its turns: a call of one that is over costs a head more.
+    """
     record = Record.open(str(database))
 
     async def played() -> tuple[Timed, Timed]:
@@ -78,7 +82,7 @@ def a_round(config: Config, database: Path) -> tuple[Timed, Timed]:
             statuses = {turn.decision.status for turn in reports[0].turns}
             assert (statuses, len(reports[0].turns)) == ({"played"}, len(config.agents))
             [stored] = record.cohorts()
-            questions = list(asked_again(stored, world, record))
+            questions = list(asked_next(stored, world, record))
             started = instant()
             calls = await asyncio.gather(*(ask(prompt) for ask, prompt in questions))
             alone = since(started)
@@ -91,15 +95,19 @@ def a_round(config: Config, database: Path) -> tuple[Timed, Timed]:
         record.close()
 
 
-def asked_again(stored: StoredCohort, world: World, record: Record) -> Iterator[tuple[Ask, Prompt]]:
-    """Yield every entrant's way to its model, with the question of its turn under another seed."""
-    [stored_round] = record.read(read_rounds, stored.id)
+def asked_next(stored: StoredCohort, world: World, record: Record) -> Iterator[tuple[Ask, Prompt]]:
+    """Open the next round; yield every entrant's way to its model, with the question of its turn before."""
+    [played] = record.read(read_rounds, stored.id)
+    empty = Snapshot(stored.cohort.calendar.time(2), ())
+    record.write(add_snapshot, stored.id, stored.cohort.number, empty, 2)
+    [_, opened] = record.read(read_rounds, stored.id)
+
     for entrant in stored.cohort.entrants:
         key = stored.entrant_ids[entrant.name]
-        [before] = record.read(read_calls, stored_round.id, [key])[key]
+        [before] = record.read(read_calls, played.id, [key])[key]
         player = world.player(stored.cohort, entrant)
-        ask = ask_of_player(player, Payer(stored_round.id, key), entrant.name, [before], world, record)
-        yield ask, replace(before.prompt, seed=before.prompt.seed + 1)
+        ask = ask_of_player(player, Payer(opened.id, key), entrant.name, [], world, record)
+        yield ask, before.prompt
 
 
 @contextmanager

@@ -261,10 +261,12 @@ def read_unproven(connection: Connection, cohort_id: int, waiting: bool = True) 
     return unproven
 
 
+PROMPTS = select(PromptRow.hash, PromptRow.text).where(col(PromptRow.hash).in_(IDS))
+
+
 def read_prompts(connection: Connection, hashes: Collection[str]) -> dict[str, str]:
     """Return the texts of prompts by their hashes."""
-    query = select(PromptRow.hash, PromptRow.text).where(col(PromptRow.hash).in_(hashes))
-    return dict(connection.execute(query).all())
+    return dict(connection.execute(PROMPTS, {"ids": hashes}).all())
 
 
 ROUND_COLUMNS = (
@@ -591,14 +593,17 @@ def _calls(rows: Iterable[Row[Any]]) -> dict[int, list[Call]]:
     return calls
 
 
+ANY_MARK = (
+    select(MarkRow.at)
+    .from_joined(MarkRow, SnapshotRow)
+    .where(SnapshotRow.cohort_id == COHORT_ID, SnapshotRow.at == AT, MarkRow.at == AT)
+    .limit(1)
+)
+
+
 def has_marks(connection: Connection, cohort_id: int, at: datetime) -> bool:
     """Tell whether a cohort's holdings were already marked at an instant."""
-    query = (
-        select(MarkRow.at)
-        .from_joined(MarkRow, SnapshotRow)
-        .where(SnapshotRow.cohort_id == cohort_id, SnapshotRow.at == at, MarkRow.at == at)
-    )
-    return connection.scalar(query.limit(1)) is not None
+    return connection.scalar(ANY_MARK, {"cohort_id": cohort_id, "at": at}) is not None
 
 
 IS_TURN_OF_CALL = (TurnRow.round_id == CallRow.round_id) & (TurnRow.entrant_id == CallRow.entrant_id)

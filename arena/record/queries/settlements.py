@@ -58,17 +58,19 @@ UNPAID_MARKETS = (
     .where(col(EntryRow.kind).in_(ENDING_KINDS), ~exists().where(_is_payment(CORRECTED)))
     .order_by(EntrantRow.cohort_id, EntryRow.market_id)
 )
+UNPAID_TO_ENDED = UNPAID_MARKETS.where(col(CohortRow.ended_at).is_not(None))
+UNPAID_TO_COHORT = UNPAID_MARKETS.where(EntrantRow.cohort_id == bindparam("cohort_id"))
 
 
 def read_unpaid_markets(connection: Connection, cohort_id: int | None = None) -> dict[int, list[MarketId]]:
     """Return the markets with an unpaid correction, by cohort, for one or for all ended cohorts."""
     if cohort_id is None:
-        query = UNPAID_MARKETS.where(col(CohortRow.ended_at).is_not(None))
+        rows = connection.execute(UNPAID_TO_ENDED)
     else:
-        query = UNPAID_MARKETS.where(EntrantRow.cohort_id == cohort_id)
+        rows = connection.execute(UNPAID_TO_COHORT, {"cohort_id": cohort_id})
 
     markets: dict[int, list[MarketId]] = defaultdict(list)
-    for cohort, market in connection.execute(query):
+    for cohort, market in rows:
         markets[cohort].append(MarketId(market))
     return markets
 

@@ -8,12 +8,13 @@ than SQLite takes to do the work. `insert_lines` saves a third of the CPU of tur
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, Dialect, Table, insert
 from sqlalchemy.dialects import postgresql
+from sqlalchemy.sql.dml import ReturningInsert
 from sqlalchemy.sql.elements import ClauseElement
 
 from arena.record.schema.database_errors import translated_driver_errors
@@ -53,7 +54,13 @@ def insert_facts(
 
 def insert_one(connection: Connection, table: Table, **row: Any) -> int:
     """Insert one row, and return its id."""
-    return int(connection.execute(insert(table).returning(table.c.id), row).scalar_one())
+    return int(connection.execute(_insertion(table), row).scalar_one())
+
+
+@cache
+def _insertion(table: Table) -> ReturningInsert[Any]:
+    """Return the statement that inserts a row and returns its id."""
+    return insert(table).returning(table.c.id)
 
 
 def insert_rows(connection: Connection, table: Table, rows: TableRows) -> None:
@@ -117,8 +124,12 @@ def execute_sqlite(connection: Connection, text: str, values: TableLine = ()) ->
     """Execute a statement by the driver of SQLite itself, whose complaints come as plain words."""
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
-    with translated_driver_errors(connection.engine.url):
+    try:
         return driver.execute(text, values).fetchall()
+    except sqlite3.Error:
+        # Entered only now: around every statement it takes as long as a short one.
+        with translated_driver_errors(connection.engine.url):
+            raise
 
 
 @dataclass(frozen=True, slots=True)

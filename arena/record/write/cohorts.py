@@ -38,9 +38,18 @@ from portfolio.model import Entry, Mark
 
 def add_prompts(connection: Connection, texts: Mapping[str, str]) -> None:
     """Add those texts, by hash, that are not stored yet."""
+    if not texts:
+        return
     known = set(connection.scalars(select(PromptRow.hash)))
     rows: TableRows = [{"hash": key, "text": texts[key]} for key in sorted(texts) if key not in known]
     insert_rows(connection, PromptRow.__table__, rows)
+
+
+ENTRANTS = (
+    select(EntrantRow.name, EntrantRow.id)
+    .where(EntrantRow.cohort_id == bindparam("cohort_id"))
+    .order_by(EntrantRow.id)
+)
 
 
 def add_cohort(
@@ -61,8 +70,7 @@ def add_cohort(
     insert_rows(connection, EntrantRow.__table__, rows)
 
     ledgers = {}
-    query = select(EntrantRow.name, EntrantRow.id).where(EntrantRow.cohort_id == cohort_id)
-    for name, entrant_id in connection.execute(query.order_by(EntrantRow.id)).all():
+    for name, entrant_id in connection.execute(ENTRANTS, {"cohort_id": cohort_id}).all():
         ledgers[entrant_id] = [deposits[name]]
     add_entries(connection, ledgers)
 
@@ -227,6 +235,7 @@ ROUND_OVER = (
     )
     .with_for_update(of=RoundRow.__table__)
 )
+CLOSE_ROUND = update(RoundRow).where(RoundRow.id == bindparam("ends")).values(done=1)
 
 
 def put_marks(
@@ -246,7 +255,7 @@ def put_marks(
     insert_facts(connection, MarkRow, ("entrant_id", "snapshot_id"), lines, MARK_FIELDS)
 
     if ends is not None:
-        connection.execute(update(RoundRow).where(RoundRow.id == ends).values(done=1))
+        connection.execute(CLOSE_ROUND, {"ends": ends})
         add_round_head(connection, ends)
 
 

@@ -231,10 +231,12 @@ def begin_chain(connection: Connection, at: datetime) -> None:
     add_head(connection, at, facts)
 
 
+SOME_LEDGERS = LEDGERS.where(col(EntrantRow.id).in_(IDS))
+
+
 def last_lines(connection: Connection, entrant_ids: Iterable[int]) -> list[Any]:
     """Return the last entries of some ledgers, as facts."""
-    ids = list(entrant_ids)
-    return list(connection.execute(LEDGERS.where(col(EntrantRow.id).in_(IDS)), {"ids": ids}))
+    return list(connection.execute(SOME_LEDGERS, {"ids": list(entrant_ids)}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,13 +81,16 @@ def _unpruned_markets(connection: Connection, rows: Mapping[str, Row[Any]], at: 
     return [market for market, row in rows.items() if market in left and left[market].id == row.id]
 
 
+NEWEST_SYNC = select(func.max(SyncRow.at))
+
+
 def echoed_quotes(connection: Connection, quotes: Sequence[Quote]) -> list[Quote]:
     """Return the earlier quotes to store again after these, because a later sync found them unchanged.
 
     Quotes older than the last sync are news from the past. The price before them is found again by the
     first sync after them that saw the market, unless another came in between.
     """
-    last = connection.scalar(select(func.max(SyncRow.at))) if quotes else None
+    last = connection.scalar(NEWEST_SYNC) if quotes else None
     if last is None:
         return []
 
@@ -281,6 +284,11 @@ def _quotes_known_before(connection: Connection, quotes: Mapping[MarketId, Quote
     return known
 
 
+STORED_QUOTES = select(*columns_of(QuoteRow, ("market_id", "hash", "id"))).where(
+    tuple_(QuoteRow.market_id, QuoteRow.at, QuoteRow.hash).in_(bindparam("keys", expanding=True))
+)
+
+
 def _stored_quotes(
     connection: Connection, quotes: Sequence[Quote], hashes: Mapping[MarketId, str]
 ) -> dict[str, Row[Any]]:
@@ -289,9 +297,7 @@ def _stored_quotes(
         return {}
 
     keys = [(quote.market_id, quote.at, hashes[quote.market_id]) for quote in quotes]
-    query = select(*columns_of(QuoteRow, ("market_id", "hash", "id")))
-    query = query.where(tuple_(QuoteRow.market_id, QuoteRow.at, QuoteRow.hash).in_(keys))
-    return {row.market_id: row for row in connection.execute(query)}
+    return {row.market_id: row for row in connection.execute(STORED_QUOTES, {"keys": keys})}
 
 
 @dataclass(frozen=True, slots=True)
