@@ -345,33 +345,39 @@ class _Asked:
 @lru_cache(maxsize=4096)  # every text of a round is held against the same questions
 def _asked(question: str) -> _Asked:
     """Return how texts may name what a question asks about, and how they may say that it has happened."""
-    ways: dict[Kind, list[tuple[str, ...]]] = {"name": [], "figure": [], "word": []}
+    terms: dict[Kind, list[tuple[str, ...]]] = {"name": [], "figure": [], "word": []}
     for term in search_terms(question, MOST_TERMS):
-        ways.get(term.kind, []).append(tuple(map(_bare, term.ways)))
-    names = _names_asked(question, ways["name"])
-    words = [first for first, *_ in ways["word"]]
+        terms.get(term.kind, []).append(tuple(map(_bare, term.ways)))
+    names = _names_asked(question, terms["name"])
+    words = [first for first, *_ in terms["word"]]
 
-    figures = ["|".join(map(_figure_way, figure)) for figure in ways["figure"]]
+    # What a text may call the subject beside its names: figures, words without their endings, translations.
+    figures = ["|".join(map(_figure_way, figure)) for figure in terms["figure"]]
     stems = [rf"\b{re.escape(word[: max(STEM, len(word) - 3)])}" for word in words]
-    ways_of_others = (*figures, *stems, *words_abroad(question))
-    others = tuple(re.compile(way, re.IGNORECASE) for way in ways_of_others)
-    keys = _keys_of(names, ways["word"])
-    subject = subject_of(question, names)
+    patterns = (*figures, *stems, *words_abroad(question))
+    others = tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
 
-    asking = [verb for verb in say.ENDS if re.search(rf"\b(?:{verb})\b", question, re.IGNORECASE)]
-    told = "|".join([say.SAYS_SO, *deeds_asked(question), *(say.ENDS[verb] for verb in asking)])
-    ends = re.compile(rf"\b(?:{told})(?!\w)", re.IGNORECASE)
+    # How a text may say that it has happened: in general, by the deed that is asked about, by its verb.
+    verbs = [verb for verb in say.ENDS if re.search(rf"\b(?:{verb})\b", question, re.IGNORECASE)]
+    past_forms = [say.ENDS[verb] for verb in verbs]
+    happened = "|".join([say.SAYS_SO, *deeds_asked(question), *past_forms])
+    ends = re.compile(rf"\b(?:{happened})(?!\w)", re.IGNORECASE)
+
+    keys = _keys_of(names, terms["word"])
+    subject = subject_of(question, names)
     if not names:
-        return _Asked(others, (), keys, 1, ends, subject)
+        # The other terms stand in for the names, and one of them is enough.
+        return _Asked(names=others, others=(), keys=keys, need=1, ends=ends, subject=subject)
 
     # The verb of the question is no word of its subject.
-    plain = [word for word in words if not any(re.fullmatch(verb, word, re.IGNORECASE) for verb in asking)]
+    is_verb = re.compile("|".join(verbs) or "(?!)", re.IGNORECASE).fullmatch
+    plain = [word for word in words if not is_verb(word)]
     need = min(2, len(names) + len(figures) + len(plain))
     if len(names) == 1 and any(map(str.isdigit, names[0][0])):
-        need = 1  # such a name is nobody else's
+        need = 1  # a name with digits is nobody else's
 
     named = tuple(re.compile("|".join((*_name_ways(name), *_ticker_ways(name)))) for name in names)
-    return _Asked(named, others, keys, need, ends, subject)
+    return _Asked(names=named, others=others, keys=keys, need=need, ends=ends, subject=subject)
 
 
 def _names_asked(question: str, named: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:

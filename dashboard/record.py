@@ -829,6 +829,7 @@ def read_price_lines(
 
 def read_event_questions(connection: Connection, event_ids: Sequence[str]) -> dict[str, str]:
     """Return the question of the first market seen of each event, as the subject of the event."""
+    # The newest come first, so that in the dict the oldest of each event is the last, and stays.
     query = select(MarketVersionRow.event_id, MarketVersionRow.question).order_by(
         col(MarketVersionRow.id).desc()
     )

@@ -148,10 +148,10 @@ def _lives(season: SeasonRows) -> MarketLives:
     places = {name: place for place, name in enumerate(names)}
     first = np.full(len(names), np.inf)
     last = np.full(len(names), -np.inf)
-    after = len(season.yes_no.markets)
+    offset = len(season.yes_no.markets)
     for market, time in (
         (season.yes_no.market, season.yes_no.time),
-        (season.answers.market + after, season.time),
+        (season.answers.market + offset, season.time),
     ):
         np.minimum.at(first, market, time)
         np.maximum.at(last, market, time)
@@ -163,6 +163,7 @@ def _lives(season: SeasonRows) -> MarketLives:
         closes.append(page.closes_at.timestamp())
         known.append(np.nan if page.known_at is None else page.known_at.timestamp())
 
+    # A venue may date a close before a market was last shown. What is planned takes a second or more.
     planned = np.maximum(np.maximum(np.array(closes), last), first + 1)
     ended = np.array(known, dtype=np.float64)
     closed = np.maximum(np.fmin(planned, ended), last)

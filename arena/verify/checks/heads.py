@@ -186,12 +186,16 @@ def _round_parts(
     for kind, query in ITS_ROUND.items():
         lines = []
         for row in facts.rows("round", query, round_id=round_id):
-            line = list(row.values())
-            key = (*place, *line[:-1])
-            if kind != "call" or key not in late:
-                lines.append(line)
-            elif late.pop(key) != line[-1]:
-                yield _changed(kind, key, line[-1])
+            *names, fact = row.values()
+            key = (*place, *names)
+            is_late = kind == "call" and key in late
+            if not is_late:
+                lines.append([*names, fact])
+                continue
+
+            listed = late.pop(key)
+            if listed != fact:
+                yield _changed(kind, key, fact)
         if lines:
             parts[kind] = len(lines), seal_of(sorted(lines))
     return parts

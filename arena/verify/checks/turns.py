@@ -210,17 +210,19 @@ class PlayedRound:
             if is_decided:
                 self.facts.unproved[f"turns of the kind {agent.kind}"] += 1
             # The market's refusals come last, after rejections of the answer itself.
-            last = turn.rejections[len(turn.rejections) - len(refused) :]
-            yield from _compare_refusals(turn, last, refused)
+            first_refused = len(turn.rejections) - len(refused)
+            yield from _compare_refusals(turn, turn.rejections[first_refused:], refused)
             return
 
-        likeliest: list[Difference] = []
+        # The likeliest decision comes first: if none fits, its differences tell the most.
+        differences: list[list[Difference]] = []
         for possible in self._decisions(turn, agent):
-            differences = [*_compare_decision(turn, possible, refused)]
-            if not differences:
+            found = [*_compare_decision(turn, possible, refused)]
+            if not found:
                 return
-            likeliest = likeliest or differences
-        yield from likeliest
+            differences.append(found)
+        if differences:
+            yield from differences[0]
 
     def _decisions(self, turn: StoredTurn, agent: Entrant) -> Iterator[PossibleDecision]:
         """Yield the possible decisions of an agent, given what it was shown."""

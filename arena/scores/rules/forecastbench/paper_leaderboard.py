@@ -168,19 +168,19 @@ def _centred(values: Floats) -> Floats:
 def _p_values(dataset: Floats, market: Floats, chance: Generator, draws: int) -> Floats:
     """Return the share of draws under the null that differ from the best as much as observed."""
     observed = (dataset.mean(axis=1) + market.mean(axis=1)) / 2
-    reached = np.zeros(len(observed))
-    if len(observed) == 1:  # it is the best, and has no p
-        return reached
+    as_far = np.zeros(len(observed))
+    if len(observed) == 1:
+        return as_far  # there is nobody to compare the best with
 
+    # Under the null nobody differs from the best: the differences are centred before they are drawn.
     dataset = _centred(dataset)
     market = _centred(market)
     rows = max(1, CHUNK_CELLS // max(dataset.shape[1], market.shape[1]))
     for start in range(0, draws, rows):
         count = min(rows, draws - start)
-        shift = _means(dataset, chance, count)
-        market_shift = _means(market, chance, count)
-        reached += ((shift + market_shift) / 2 >= observed).sum(axis=0)
-    return reached / draws
+        drawn = (_means(dataset, chance, count) + _means(market, chance, count)) / 2
+        as_far += (drawn >= observed).sum(axis=0)
+    return as_far / draws
 
 
 def _means(values: Floats, chance: Generator, rows: int) -> Floats:

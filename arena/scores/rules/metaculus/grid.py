@@ -128,11 +128,12 @@ def _shares(grid: ForecastGrid | ChanceGrid) -> tuple[Floats, Floats]:
 
 def _averages(scores: Floats, share: Floats, first: Ints) -> tuple[Floats, Floats]:
     """Return each question's scores over its lifetime, and the share of that with any; NaN without."""
-    during = share[:, None]
+    # Shares are of the scheduled lifetime: the weighted sum is its average, with 0 while nothing is scored.
+    weight = share[:, None]
     known = ~np.isnan(scores)
-    weighted = np.where(known, scores, 0.0) * during
+    weighted = np.where(known, scores, 0.0) * weight
     total = np.add.reduceat(weighted, first)
-    compared = np.add.reduceat(known * during, first)
+    compared = np.add.reduceat(known * weight, first)
 
     is_scored = compared > 0
     return np.where(is_scored, total, np.nan), np.where(is_scored, compared, np.nan)
