@@ -6,7 +6,6 @@ Each has a timer of its own. A process can be suspended between two steps, and i
 
 import asyncio
 import heapq
-import inspect
 from collections import deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor
@@ -167,22 +166,27 @@ class SeededLoop(asyncio.BaseEventLoop):
         """
         self.dead.add(ENDED)
         token = PROCESS.set(ENDED)
-        for stepping in self.standing.values():
-            while not stepping.dead:
-                stepping.throw()
+        try:
+            for stepping in self.standing.values():
+                while not stepping.dead:
+                    stepping.throw()
 
-        asyncio._set_running_loop(self)
-        left: set[asyncio.Task[Any]] = set()
-        while tasks := asyncio.all_tasks(self) - left:  # a block may create a task on its way out
+            asyncio._set_running_loop(self)
+            self._close_tasks()
+        finally:
+            asyncio._set_running_loop(None)
+            PROCESS.reset(token)
+            self.close()
+
+    def _close_tasks(self) -> None:
+        """Close the coroutines of all tasks, and of those that are created on the way out."""
+        closed: set[asyncio.Task[Any]] = set()
+        while tasks := asyncio.all_tasks(self) - closed:
             for task in tasks:
                 coroutine = task.get_coro()
                 assert isinstance(coroutine, Coroutine)
                 close_coroutine(coroutine)
-            left |= tasks
-        asyncio._set_running_loop(None)
-
-        PROCESS.reset(token)
-        self.close()
+            closed |= tasks
 
     def _write_to_self(self) -> None:
         """Do nothing, as nobody calls from another thread."""
@@ -240,10 +244,10 @@ class SeededLoop(asyncio.BaseEventLoop):
 
 
 def close_coroutine(coroutine: Coroutine[Any, Any, object]) -> None:
-    """Close a coroutine, even if one of its `finally` blocks awaits something."""
-    while inspect.getcoroutinestate(coroutine) != inspect.CORO_CLOSED:
-        with suppress(BaseException):  # what a dead process raises concerns nobody
-            coroutine.close()
+    """Close a coroutine, or what closes a generator, even if one of its `finally` blocks awaits something."""
+    with suppress(BaseException):  # what a dead process raises concerns nobody
+        while True:
+            coroutine.throw(GeneratorExit)
 
 
 def _process_of(context: Context | None) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import sys
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Coroutine
 from random import Random
 from typing import Any
 
@@ -45,8 +45,31 @@ async def stands_within_a_step() -> None:
     loop.stand_still(1_000)
 
 
+async def ticks() -> AsyncGenerator[int, None]:
+    """Yield a number, in a block whose `finally` awaits something."""
+    try:
+        yield 1
+    finally:
+        await asyncio.sleep(1_000)
+
+
+async def closes_a_generator() -> None:
+    """Wait while a generator that was not used up is closed."""
+    numbers = ticks()
+    await anext(numbers)
+    closing = asyncio.create_task(numbers.aclose())  # as asyncio does with one that is collected
+    await closing
+
+
 @pytest.mark.parametrize(
-    "process", [waits_as_it_is_closed, starts_a_task_as_it_is_closed, starts_another, stands_within_a_step]
+    "process",
+    [
+        waits_as_it_is_closed,
+        starts_a_task_as_it_is_closed,
+        starts_another,
+        stands_within_a_step,
+        closes_a_generator,
+    ],
 )
 def test_nothing_is_left_to_run_when_garbage_is_collected(
     process: Any, monkeypatch: pytest.MonkeyPatch
