@@ -187,7 +187,7 @@ def missing_turns(at: datetime, report: RoundReport) -> Page:
     failed = [name for name in report.failed if name not in report.stopped]
     if failed:
         yield f"  {', '.join(failed)} failed; {again} tries again"
-    away = [turn.agent for turn in report.unanswered if turn.passing]
+    away = [turn.agent for turn in report.unanswered if turn.awaited]
     if away:
         run = with_options("arena run --round")
         yield f"  this round waits for {', '.join(away)}: the next {run} plays it again;"

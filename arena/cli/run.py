@@ -80,7 +80,8 @@ def run_season(
     if chosen.json:
         print_json(attributes(progress, "rounds", "turns", "jobs", "failed", "left"))
     elif not log.quiet:
-        following = "board" if progress.rounds else f"status{clock_option(clock)}"
+        stopped_early = progress.gave_up or not progress.rounds
+        following = f"status{clock_option(clock)}" if stopped_early else "board"
         summary = with_options(progress.summary(), clock_option(clock))
         print_page([f"Stopped: {summary}.", f"Next: {typed(following)}"])
 

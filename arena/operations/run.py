@@ -15,6 +15,7 @@ from arena.calls.faults import is_unavailable
 from arena.clock import Clock, PretendedClock, SystemClock, sleep_unless_stopped
 from arena.cohorts.freeze import plan_of, stamp_of
 from arena.cohorts.schedule import (
+    LONGEST_PAUSE,
     MOST_TRIES,
     Job,
     configured_jobs,
@@ -119,7 +120,7 @@ class Run:
     reported of a record that can't be used. `busy_until` says until when to leave alone what another process
     has in hand. The missed rounds in `reported_misses` and the wait for `reported_round` were reported
     already. `last_looks` are those after which a cohort was not over. With `leaves_failed` a season does not
-    wait for models that give no answer.
+    wait for models that give no answer. `tried` are the steps and jobs that this run has taken on.
     """
 
     config: Config
@@ -134,6 +135,7 @@ class Run:
     stop: StopRequest = field(default_factory=StopRequest)
     progress: RunProgress = field(default_factory=RunProgress)
     unwritten_states: dict[str, JobState] = field(default_factory=dict)
+    tried: set[str] = field(default_factory=set)
     record_trouble: str = ""
     busy_until: dict[str, float] = field(default_factory=dict)
     reported_misses: set[MissedRound] = field(default_factory=set)
@@ -362,6 +364,8 @@ async def run_step(leader: Leader) -> bool:
     record = leader.context.record
     now = leader.clock.now()
     states = {**record.read(read_jobs), **running.unwritten_states}
+    if running.once and leader.context.world.pretended:
+        states = without_pauses(states, running.tried)
     _watch_clock(leader, states, now)
 
     work = due_work(_read_situation(leader, states, now))
@@ -388,6 +392,18 @@ async def run_step(leader: Leader) -> bool:
         return True
 
     return await _sleep(work, states, now, leader)
+
+
+def without_pauses(states: Mapping[str, JobState], tried: Collection[str]) -> dict[str, JobState]:
+    """Return the states as if failures of earlier runs were long past: no pretended time passes in between.
+
+    What was `tried` in this run waits for another.
+    """
+    ready = dict(states)
+    for name, state in states.items():
+        if state.failures and state.ended_at is not None and name not in tried:
+            ready[name] = replace(state, ended_at=state.ended_at - LONGEST_PAUSE)
+    return ready
 
 
 def _left_text(step: Due, states: Mapping[str, JobState]) -> str:
@@ -513,6 +529,7 @@ async def _sleep(work: DueWork, states: Mapping[str, JobState], now: datetime, l
 async def _do(task: DueTask, work: DueWork, states: Mapping[str, JobState], leader: Leader) -> None:
     """Do a task and store its outcome; report a failure, to be retried after a pause."""
     running = leader.running
+    running.tried.add(task.name)
     last = states.get(task.name)
     failures = last.failures if last is not None else 0
     state = JobState(task.name, task.at, leader.clock.now(), failures=failures)

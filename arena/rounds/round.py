@@ -155,7 +155,7 @@ def round_report(
     own = [name for name in without_followers(stored.cohort, bad) if name not in stopped]
     unproven = record.read(read_unproven, stored.id) if own else ()
     unanswered = record.read(read_unanswered_turns, stored_round.id) if failed else []
-    away = {turn.agent for turn in unanswered if turn.passing}
+    away = {turn.agent for turn in unanswered if turn.awaited}
     own_unproven: list[str] = []
     kept: list[str] = []
     for name in own:
@@ -289,9 +289,9 @@ LEAVE_FAILED_HINT = "--leave-failed goes on without these turns"
 
 
 def check_models_answered(stored: StoredCohort, stored_round: StoredRound, record: Record) -> None:
-    """Raise `ArenaError` if turns of a round failed because a model is away: it may still answer."""
+    """Raise `ArenaError` if turns of a round failed because a model gave no answer, and it may still."""
     unanswered = record.read(read_unanswered_turns, stored_round.id)
-    away = [turn for turn in unanswered if turn.passing]
+    away = [turn for turn in unanswered if turn.awaited]
     if not away:
         return
 

@@ -356,7 +356,7 @@ def next_decision_time(
 ) -> datetime:
     """Return the default time to play: one that was interrupted, else the next or the due one.
 
-    A round whose models were unavailable counts as interrupted, unless `leaves_failed`. `look` is when to
+    A round that waits for answers of models counts as interrupted, unless `leaves_failed`. `look` is when to
     ask for corrections once all cohorts have ended. Raise `ArenaError` if there is nothing to play.
     """
     newest = record.read(read_newest_time)
@@ -470,7 +470,7 @@ def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record, le
     """Tell whether playing a cohort at a time was interrupted.
 
     With only failed turns left it was not. But where no time passes, failed turns of a model that was
-    unavailable are played again, unless `leaves_failed`.
+    unavailable, or refused a key, are played again, unless `leaves_failed`.
     """
     if stored.cohort.starts_at > newest:
         return False
@@ -490,7 +490,7 @@ def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record, le
         return True
     if leaves_failed or stored.cohort.stamp == "live":
         return False
-    return any(turn.passing for turn in record.read(read_unanswered_turns, current.id))
+    return any(turn.awaited for turn in record.read(read_unanswered_turns, current.id))
 
 
 def check_decision_time(

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.bundles import simulated
+from tests.program.rehearsal import clock_at
 from tests.program.running import AGREES, arena, arena_json
 from tests.provider.replies import BEHAVIOURS, fails
 from tests.provider.server import FaultyProvider
@@ -37,7 +38,7 @@ def statuses(folder: Path, *words: str, status: int) -> list[tuple[str, str, str
     ]
 
 
-@pytest.mark.parametrize("fault", ["500", "503", "reset"])
+@pytest.mark.parametrize("fault", ["500", "503", "reset", "401"])
 def test_a_round_is_played_again_until_its_model_has_answered(
     fault: str, folder: Path, provider: FaultyProvider
 ) -> None:
@@ -86,6 +87,47 @@ def test_a_round_says_how_the_next_one_comes(folder: Path, provider: FaultyProvi
     provider.script("eve", fails(503))
     told = arena(folder, "run", "--round").stdout
     assert "this round waits for eve: the next arena run --round plays it again" in told
+
+
+def test_a_key_refused_after_good_turns_asks_for_no_other_settings(
+    folder: Path, provider: FaultyProvider
+) -> None:
+    provider.script("eve", BEHAVIOURS["plays"])
+    arena(folder, "run", "--round")
+    provider.script("eve", BEHAVIOURS["401"])
+    told = arena(folder, "run", "--round")
+    assert told.returncode == 2
+    assert "this round waits for eve: the next arena run --round plays it again" in told.stdout
+    assert "cohort end" not in told.stdout
+
+
+def test_in_a_rehearsal_what_failed_is_tried_again_by_the_next_run(
+    folder: Path, provider: FaultyProvider
+) -> None:
+    """No pretended time passes between two runs, so nobody could wait for a pause to end."""
+    clock_at(folder)
+    words = ("run", "--once", "--clock", "clock", "--database", "rehearsal.db")
+    provider.script("eve", fails(503))
+    failed = arena(folder, *words)
+    assert failed.returncode == 2
+    assert "no answer for eve since" in failed.stdout
+
+    provider.script("eve", BEHAVIOURS["plays"])
+    again = arena(folder, *words)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert "cohort 1, 2026-01-04 00:00: round 1: 1 turn" in again.stdout
+
+
+def test_a_season_that_stops_for_a_key_names_what_tells_the_cause(
+    folder: Path, provider: FaultyProvider
+) -> None:
+    clock_at(folder)
+    words = ("--clock", "clock", "--database", "rehearsal.db")
+    provider.script("eve", BEHAVIOURS["401"])
+    stopped = arena(folder, "run", "--once", *words)
+    assert stopped.returncode == 2
+    assert "the season stopped at 2026-01-04T00:00Z: no answer for eve since" in stopped.stdout
+    assert stopped.stdout.endswith(f"arena status {' '.join(words)}\n")
 
 
 @pytest.mark.parametrize(

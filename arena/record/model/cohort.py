@@ -160,7 +160,9 @@ class Turn:
     reader: int = 0
 
 
-REFUSED_CODES = frozenset({"no_key", "auth", "quota", "payment", "refused"})
+ACCOUNT_CODES = frozenset({"no_key", "auth", "quota", "payment"})
+"""Errors that a person puts right outside of the config: by a key, or at the provider."""
+REFUSED_CODES = ACCOUNT_CODES | {"refused"}
 """Errors of calls that stay until a person puts something right: the same question would fail again."""
 
 
@@ -178,6 +180,11 @@ class UnansweredTurn:
     passing: bool
     since: datetime
     server: str = ""
+
+    @property
+    def awaited(self) -> bool:
+        """Return whether its round waits for an answer: no settings of the agent have to change for one."""
+        return self.passing or self.code in ACCOUNT_CODES
 
 
 def unanswered_text(turns: Sequence[UnansweredTurn]) -> str:
