@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from arena.record.model.columns import Floats, ForecastColumns, Ints
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.answers import plays_questions, read_answer_columns, read_season_markets
-from arena.record.queries.cohorts import of_cohorts, read_min_coverage, read_newest_time
+from arena.record.queries.cohorts import read_min_coverage, read_newest_time, read_of_cohorts
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.cohort import CohortRow, RoundRow
 from arena.record.schema.database import Connection
@@ -36,13 +36,15 @@ MEANS = ("brier", "distance", "baseline", "peer", "relative", "coverage")
 """The scores whose means are reported for each kind of question."""
 
 
+ROUND_TIMES = select(CohortRow.number, RoundRow.number, RoundRow.at).select_from(joined(RoundRow, CohortRow))
+
+
 def read_all_kinds(connection: Connection, cohort: int | None = None) -> ForecastTable:
     """Return the forecasts of all kinds of questions, of a record or of one cohort, as a table."""
     stated = read_forecast_columns(connection, cohort)
     answers = read_answer_columns(connection, cohort)
-    query = select(CohortRow.number, RoundRow.number, RoundRow.at).select_from(joined(RoundRow, CohortRow))
     rounds = {}
-    for own_cohort, number, at in connection.execute(query.where(of_cohorts(cohort))):
+    for own_cohort, number, at in read_of_cohorts(connection, ROUND_TIMES, cohort):
         rounds[own_cohort, number] = at
 
     return season_table(

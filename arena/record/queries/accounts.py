@@ -15,7 +15,7 @@ from sqlalchemy import BindParameter, Connection, bindparam, func
 from sqlmodel import or_
 
 from arena.record.model.columns import AccountSummary
-from arena.record.queries.cohorts import COHORT_ID, PLACE, of_cohorts, read_snapshot
+from arena.record.queries.cohorts import COHORT_ID, PLACE, read_of_cohorts, read_snapshot
 from arena.record.queries.forecasts import read_frozen_rules
 from arena.record.queries.settlements import LAST_MARK, read_owed
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
@@ -395,11 +395,11 @@ ACCOUNT_EQUITY = (
 
 def read_account_equity(connection: Connection, cohort: int | None = None) -> list[AccountEquity]:
     """Return all accounts or those of a cohort, the oldest cohort first, in line-up order."""
-    wanted = ACCOUNT_EQUITY.where(of_cohorts(cohort))
     owed = read_owed(connection)
+    rows = read_of_cohorts(connection, ACCOUNT_EQUITY, cohort)
 
     accounts = []
-    for account in read_nouns(AccountEquity, connection.execute(wanted)):
+    for account in read_nouns(AccountEquity, rows):
         worth = account.total
         if worth is not None:
             worth += owed.get(account.entrant_id, 0)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from agents.model import USABLE_STATUSES
 from arena.record.model.answer_columns import AnswerColumns, SeasonMarket
 from arena.record.model.columns import factorize
-from arena.record.queries.cohorts import item_of, of_cohorts, read_hidden_rounds
+from arena.record.queries.cohorts import item_of, read_hidden_rounds, read_of_cohorts
 from arena.record.queries.forecasts import (
     PLACED_TURNS,
     SHOWN_ITEMS,
@@ -28,15 +28,17 @@ from arena.record.schema.typed import clause, col, read_nouns, select, select_as
 from arena.record.schema.world import MarketVersionRow, ResolutionRow
 from markets.distributions import YES_NO, form_of
 
+ANY_OTHER_KIND = (
+    select(MarketVersionRow.id)
+    .select_from(SHOWN_ITEMS)
+    .where(MarketVersionRow.form != "", SnapshotItemRow.shown == 1)
+    .limit(1)
+)
+
 
 def has_other_kinds(connection: Connection, cohort: int | None) -> bool:
     """Tell whether any question other than yes or no was shown."""
-    query = (
-        select(MarketVersionRow.id)
-        .select_from(SHOWN_ITEMS)
-        .where(MarketVersionRow.form != "", SnapshotItemRow.shown == 1, of_cohorts(cohort))
-    )
-    return connection.scalar(query.limit(1)) is not None
+    return read_of_cohorts(connection, ANY_OTHER_KIND, cohort).scalar() is not None
 
 
 def plays_questions(connection: Connection, cohort: int | None) -> bool:
@@ -49,28 +51,32 @@ def plays_questions(connection: Connection, cohort: int | None) -> bool:
     return False
 
 
+SHOWN_QUESTIONS = (
+    select(SnapshotItemRow.snapshot_id, SnapshotItemRow.market_id, MarketVersionRow.form)
+    .select_from(SHOWN_ITEMS)
+    .where(SnapshotItemRow.shown == 1, MarketVersionRow.form != "")
+    .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
+)
+STATED_ANSWERS = (
+    select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.distribution, ForecastRow.reason)
+    .select_from(PLACED_TURNS.join(ForecastRow))
+    .where(ForecastRow.stage == "final", ForecastRow.distribution != "")
+    .where(col(TurnRow.status).in_(USABLE_STATUSES))
+)
+
+
 def read_answer_columns(connection: Connection, cohort: int | None) -> AnswerColumns:
     """Return the answers of every played turn to each question other than yes or no."""
     turns = read_shown_turns(connection, cohort)
-    shown = (
-        select(SnapshotItemRow.snapshot_id, SnapshotItemRow.market_id, MarketVersionRow.form)
-        .select_from(SHOWN_ITEMS)
-        .where(SnapshotItemRow.shown == 1, MarketVersionRow.form != "", of_cohorts(cohort))
-        .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
-    )
-    snapshots, ids, texts = transpose(connection.execute(shown).all(), 3)
+    shown = read_of_cohorts(connection, SHOWN_QUESTIONS, cohort)
+    snapshots, ids, texts = transpose(shown.all(), 3)
     markets, market = factorize(ids)
     forms, form = factorize(texts)
     turn, item = turn_market_pairs(turns.snapshot, int_column(snapshots))
     pairs = TurnMarketPairs(turns.id, turn, markets, market[item])
 
-    stated = (
-        select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.distribution, ForecastRow.reason)
-        .select_from(PLACED_TURNS.join(ForecastRow))
-        .where(ForecastRow.stage == "final", ForecastRow.distribution != "", of_cohorts(cohort))
-        .where(col(TurnRow.status).in_(USABLE_STATUSES))
-    )
-    turn_ids, names, said, why = transpose(connection.execute(stated).all(), 4)
+    stated = read_of_cohorts(connection, STATED_ANSWERS, cohort)
+    turn_ids, names, said, why = transpose(stated.all(), 4)
     rows, there = pairs.rows(turn_ids, names)
     answers, answer = factorize(said)
     reasons, reason = factorize(why)

@@ -9,9 +9,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam, case, exists, func
+from sqlalchemy import BindParameter, ColumnElement, Connection, Result, Row, bindparam, case, exists, func
 
 from agents.model import USABLE_STATUSES, Call, CallError, Forecast, Message, Prompt
 from arena.errors import ArenaError, did_you_mean
@@ -40,7 +41,7 @@ from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
 from arena.record.schema.typed import (
     IDS,
-    Condition,
+    AnySelect,
     clause,
     col,
     column_of,
@@ -76,9 +77,22 @@ IS_TRADING = ~col(CohortRow.frozen).contains(f'"stamp":"{BENCHMARK}"')
 """The condition that a cohort plays for money. One that answers a benchmark is in no figure of the arena."""
 
 
-def of_cohorts(cohort: int | None) -> Condition:
-    """Return the condition for the cohort of a number, or for all that trade."""
-    return IS_TRADING if cohort is None else CohortRow.number == cohort
+IS_ASKED_FOR = CohortRow.number == bindparam("cohort")
+
+
+def read_of_cohorts(
+    connection: Connection, query: AnySelect, cohort: int | None, **values: Any
+) -> Result[*tuple[Any, ...]]:
+    """Return the rows of a query, a constant, for the cohort of a number, or for all that trade."""
+    if cohort is None:
+        return connection.execute(_restricted(query, one=False), values)
+    return connection.execute(_restricted(query, one=True), values | {"cohort": cohort})
+
+
+@cache
+def _restricted(query: AnySelect, one: bool) -> AnySelect:
+    """Return a query for the cohort that is asked for, or for all that trade."""
+    return query.where(IS_ASKED_FOR if one else IS_TRADING)
 
 
 LineUps = dict[int, dict[str, int]]
@@ -127,6 +141,9 @@ class HiddenPeriods:
     ids: frozenset[int]
 
 
+HIDING_COHORTS = select(CohortRow.__table__).where(col(CohortRow.frozen).contains('"hidden":'))
+
+
 def read_hiding(connection: Connection) -> HiddenPeriods:
     """Return which rounds are hidden.
 
@@ -134,8 +151,7 @@ def read_hiding(connection: Connection) -> HiddenPeriods:
     """
     counts = {}
     hidden = set[int]()
-    query = select(CohortRow.__table__).where(col(CohortRow.frozen).contains('"hidden":'))
-    for row in connection.execute(query).all():
+    for row in connection.execute(HIDING_COHORTS).all():
         cohort = cohort_of(row.frozen)
         if not cohort.hidden:
             continue
@@ -153,11 +169,13 @@ def read_hidden_rounds(connection: Connection) -> frozenset[int]:
     return read_hiding(connection).ids
 
 
+NEWEST_FROZEN = select(CohortRow.frozen).where(IS_TRADING).order_by(col(CohortRow.number).desc()).limit(1)
+
+
 def read_min_coverage(connection: Connection, cohort: int | None = None) -> float:
     """Return how much agents must have forecast to be ranked, from 0 to 1, by one cohort or the newest."""
-    query = select(CohortRow.frozen).where(IS_TRADING, of_cohorts(cohort))
-    newest = query.order_by(col(CohortRow.number).desc()).limit(1)
-    frozen = json.loads(connection.scalar(newest) or "{}")
+    newest = read_of_cohorts(connection, NEWEST_FROZEN, cohort).scalar()
+    frozen = json.loads(newest or "{}")
     return float(frozen.get("min_coverage", MIN_COVERAGE) / ONE)
 
 
@@ -239,19 +257,21 @@ PROVEN_STATUSES = frozenset[str]((*USABLE_STATUSES, "out"))
 """How turns end that show an agent's settings to work; who is out once had such a turn."""
 
 
+SEEN_STATUSES = (
+    select(EntrantRow.name, TurnRow.status)
+    .distinct()
+    .from_joined(RoundRow, TurnRow, EntrantRow)
+    .where(RoundRow.cohort_id == COHORT_ID)
+)
+
+
 def read_unproven(connection: Connection, cohort_id: int, waiting: bool = True) -> set[str]:
     """Return the agents of a cohort that had turns, but no good one.
 
     Those that have only waited for a key are left out unless `waiting`.
     """
-    query = (
-        select(EntrantRow.name, TurnRow.status)
-        .distinct()
-        .from_joined(RoundRow, TurnRow, EntrantRow)
-        .where(RoundRow.cohort_id == cohort_id)
-    )
     statuses: dict[str, set[str]] = defaultdict(set)
-    for name, status in connection.execute(query):
+    for name, status in connection.execute(SEEN_STATUSES, {"cohort_id": cohort_id}):
         statuses[name].add(status)
 
     unproven = set[str]()
@@ -358,9 +378,12 @@ def read_quotes(
     return row.id, row.taken_at, quotes
 
 
+COUNT_COHORTS = count_rows(CohortRow)
+
+
 def next_cohort_number(connection: Connection) -> int:
     """Return the number of the cohort that starts next: all kinds are counted together."""
-    count = connection.scalar(count_rows(CohortRow))
+    count = connection.scalar(COUNT_COHORTS)
     return int(count or 0) + 1
 
 
@@ -412,29 +435,45 @@ def read_unresolved_markets(connection: Connection, since: datetime) -> list[Mar
     return [MarketId(market) for market in ids]
 
 
+FOLLOWED_MARKETS = UNRESOLVED_MARKETS.where(MarketRow.first_seen_at <= bindparam("since"))
+
+
 def read_followed_markets(connection: Connection, at: datetime) -> list[MarketId]:
     """Return the markets of snapshots that were seen by an instant and had not ended before it."""
-    query = UNRESOLVED_MARKETS.where(MarketRow.first_seen_at <= at)
-    return [MarketId(market) for market in connection.scalars(query, {"since": at})]
+    return [MarketId(market) for market in connection.scalars(FOLLOWED_MARKETS, {"since": at})]
+
+
+SHOWN_TO_TRADERS = (
+    select(SnapshotItemRow.market_id)
+    .select_from(joined(SnapshotItemRow, SnapshotRow, CohortRow))
+    .where(IS_TRADING, SnapshotItemRow.shown == 1)
+)
+NEWEST_PAGES_OF_OPEN = (
+    select(func.max(MarketVersionRow.id))
+    .where(col(MarketVersionRow.market_id).in_(SHOWN_TO_TRADERS))
+    .where(col(MarketVersionRow.market_id).not_in(select(ResolutionRow.market_id)))
+    .group_by(MarketVersionRow.market_id)
+)
+COUNT_AWAITED_ENDS = count_rows(MarketVersionRow).where(
+    col(MarketVersionRow.id).in_(NEWEST_PAGES_OF_OPEN), MarketVersionRow.closes_at > bindparam("since")
+)
 
 
 def count_awaited_ends(connection: Connection, since: datetime) -> int:
     """Return how many markets agents were shown whose end isn't known and that close after an instant."""
-    shown = (
-        select(SnapshotItemRow.market_id)
-        .select_from(joined(SnapshotItemRow, SnapshotRow, CohortRow))
-        .where(IS_TRADING, SnapshotItemRow.shown == 1)
-    )
-    newest = (
-        select(func.max(MarketVersionRow.id))
-        .where(col(MarketVersionRow.market_id).in_(shown))
-        .where(col(MarketVersionRow.market_id).not_in(select(ResolutionRow.market_id)))
-        .group_by(MarketVersionRow.market_id)
-    )
-    query = count_rows(MarketVersionRow).where(
-        col(MarketVersionRow.id).in_(newest), MarketVersionRow.closes_at > bindparam("since")
-    )
-    return connection.scalar(query, {"since": since}) or 0
+    return connection.scalar(COUNT_AWAITED_ENDS, {"since": since}) or 0
+
+
+ENDED_BY_THEN = select(ResolutionRow.market_id).where(
+    ResolutionRow.known_at <= AT, ResolutionRow.learnt_at <= AT
+)
+OPEN_QUESTIONS = (
+    select(SnapshotItemRow.market_id)
+    .select_from(joined(SnapshotItemRow, SnapshotRow))
+    .where(SnapshotRow.cohort_id == COHORT_ID, SnapshotItemRow.shown == 1)
+    .where(col(SnapshotItemRow.market_id).not_in(ENDED_BY_THEN))
+    .limit(1)
+)
 
 
 def has_open_questions(connection: Connection, cohort_id: int, at: datetime) -> bool:
@@ -442,14 +481,7 @@ def has_open_questions(connection: Connection, cohort_id: int, at: datetime) -> 
 
     A resolution may be dated back: what was learnt later does not count, whenever one asks.
     """
-    ended = select(ResolutionRow.market_id).where(ResolutionRow.known_at <= AT, ResolutionRow.learnt_at <= AT)
-    query = (
-        select(SnapshotItemRow.market_id)
-        .select_from(joined(SnapshotItemRow, SnapshotRow))
-        .where(SnapshotRow.cohort_id == COHORT_ID, SnapshotItemRow.shown == 1)
-        .where(col(SnapshotItemRow.market_id).not_in(ended))
-    )
-    return connection.scalar(query.limit(1), {"cohort_id": cohort_id, "at": at}) is not None
+    return connection.scalar(OPEN_QUESTIONS, {"cohort_id": cohort_id, "at": at}) is not None
 
 
 RESOLUTION_FIELDS = tuple(Resolution.__dataclass_fields__)
@@ -465,13 +497,15 @@ def read_resolutions(connection: Connection, ids: Collection[MarketId], at: date
     return read_nouns(Resolution, connection.execute(RESOLUTIONS, {"ids": ids, "at": at}))
 
 
+LEARNT_RESOLUTIONS = RESOLUTIONS.add_columns(ResolutionRow.learnt_at)
+
+
 def read_learnt_resolutions(
     connection: Connection, ids: Collection[MarketId], at: datetime
 ) -> list[tuple[Resolution, datetime]]:
     """Return the resolutions known at an instant, each with the decision time at which it was learnt."""
     learnt = []
-    query = RESOLUTIONS.add_columns(ResolutionRow.learnt_at)
-    for row in connection.execute(query, {"ids": ids, "at": at}):
+    for row in connection.execute(LEARNT_RESOLUTIONS, {"ids": ids, "at": at}):
         resolution = Resolution(**attributes_of(row, *RESOLUTION_FIELDS))
         learnt.append((resolution, row.learnt_at))
     return learnt
@@ -531,6 +565,12 @@ FORECAST_COLUMNS = (
     ForecastRow.reason,
     ForecastRow.distribution,
 )
+FINAL_FORECASTS = (
+    select(EntrantRow.name, *FORECAST_COLUMNS)
+    .from_joined(TurnRow, EntrantRow, ForecastRow)
+    .where(TurnRow.round_id == ROUND_ID, col(EntrantRow.name).in_(IDS), ForecastRow.stage == "final")
+    .order_by(EntrantRow.position, ForecastRow.market_id)
+)
 
 
 def read_final_forecasts(
@@ -540,13 +580,8 @@ def read_final_forecasts(
     if not agents:
         return {}
 
-    query = (
-        select(EntrantRow.name, *FORECAST_COLUMNS)
-        .from_joined(TurnRow, EntrantRow, ForecastRow)
-        .where(TurnRow.round_id == round_id, col(EntrantRow.name).in_(agents), ForecastRow.stage == "final")
-        .order_by(EntrantRow.position, ForecastRow.market_id)
-    )
-    forecasts = read_grouped_nouns(Forecast, connection.execute(query))
+    rows = connection.execute(FINAL_FORECASTS, {"round_id": round_id, "ids": agents})
+    forecasts = read_grouped_nouns(Forecast, rows)
     return {name: tuple(own) for name, own in forecasts.items()}
 
 

@@ -13,7 +13,7 @@ from math import inf, nan
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection
+from sqlalchemy import Connection, bindparam
 
 from agents.model import DECIDED_STATUSES, USABLE_STATUSES
 from arena.record.model.columns import (
@@ -30,12 +30,12 @@ from arena.record.model.columns import (
     factorize,
     implied_belief,
 )
-from arena.record.queries.cohorts import of_cohorts, read_hiding
+from arena.record.queries.cohorts import IS_ASKED_FOR, read_hiding, read_of_cohorts
 from arena.record.queries.holdout import read_hidden_ends
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, SecondQuoteRow, TurnRow
-from arena.record.schema.typed import AnySelect, clause, col, joined, select
+from arena.record.schema.typed import clause, col, joined, select
 from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
 from markets.hashes import canonical
 from markets.millionths import ONE
@@ -61,6 +61,11 @@ class MarketEnds:
     known: Floats
 
 
+PAYOUTS = select(ResolutionRow.market_id, ResolutionRow.payout, ResolutionRow.known_at).order_by(
+    ResolutionRow.version
+)
+
+
 def read_ends(connection: Connection, markets: tuple[str, ...]) -> MarketEnds:
     """Return how these markets ended, counting held-out ones as open."""
     places = {market: place for place, market in enumerate(markets)}
@@ -69,8 +74,7 @@ def read_ends(connection: Connection, markets: tuple[str, ...]) -> MarketEnds:
     known = [inf] * len(markets)
 
     hidden = read_hidden_ends(connection)
-    query = select(ResolutionRow.market_id, ResolutionRow.payout, ResolutionRow.known_at)
-    for market, paid, known_at in connection.execute(query.order_by(ResolutionRow.version)):
+    for market, paid, known_at in connection.execute(PAYOUTS):
         place = places.get(market)
         if place is None or market in hidden:
             continue
@@ -106,16 +110,17 @@ class LineUpEntry:
     owner: str = ""
 
 
+LINE_UPS = (
+    select(CohortRow.number, EntrantRow.name, EntrantRow.kind, PLAYED_SETTINGS)
+    .join(CohortRow, EntrantRow.cohort_id == CohortRow.id)
+    .order_by(CohortRow.number, EntrantRow.position)
+)
+
+
 def read_line_ups(connection: Connection, cohort: int | None = None) -> list[LineUpEntry]:
     """Return every entrant, cohort by cohort in line-up order."""
-    query = (
-        select(CohortRow.number, EntrantRow.name, EntrantRow.kind, PLAYED_SETTINGS)
-        .join(CohortRow, EntrantRow.cohort_id == CohortRow.id)
-        .where(of_cohorts(cohort))
-        .order_by(CohortRow.number, EntrantRow.position)
-    )
     entries = []
-    for number, name, kind, settings in connection.execute(query):
+    for number, name, kind, settings in read_of_cohorts(connection, LINE_UPS, cohort):
         owner, without_owner = _split_owner(str(settings))
         entries.append(LineUpEntry(number, name, f"{kind} {without_owner}", owner))
     return entries
@@ -195,17 +200,20 @@ class TurnColumns:
     released: Ints
 
 
+SHOWN_TURNS = (
+    select(TurnRow.id, EntrantRow.name, EntrantRow.id, CohortRow.number, RoundRow.number, RoundRow.at)
+    .add_columns(RoundRow.snapshot_id)
+    .select_from(PLACED_TURNS)
+    .where(WAS_SHOWN, col(RoundRow.id).not_in(bindparam("hidden", expanding=True)))
+    .order_by(*LINE_UP_ORDER)
+)
+
+
 def read_shown_turns(connection: Connection, cohort: int | None) -> TurnColumns:
     """Return the turns that were shown markets."""
     hiding = read_hiding(connection)
-    query = (
-        select(TurnRow.id, EntrantRow.name, EntrantRow.id, CohortRow.number, RoundRow.number, RoundRow.at)
-        .add_columns(RoundRow.snapshot_id)
-        .select_from(PLACED_TURNS)
-        .where(WAS_SHOWN, of_cohorts(cohort), col(RoundRow.id).not_in(hiding.ids))
-        .order_by(*LINE_UP_ORDER)
-    )
-    columns = transpose(connection.execute(query).all(), 7)
+    rows = read_of_cohorts(connection, SHOWN_TURNS, cohort, hidden=list(hiding.ids))
+    columns = transpose(rows.all(), 7)
     ids, names, entrants, cohorts, rounds, times, snapshots = columns
 
     agents, agent = factorize(names)
@@ -227,11 +235,14 @@ def read_shown_turns(connection: Connection, cohort: int | None) -> TurnColumns:
     )
 
 
+ENTRANT_SETTINGS = select(EntrantRow.id, PLAYED_SETTINGS)
+
+
 def _entrant_settings(connection: Connection) -> tuple[set[int], dict[int, int]]:
     """Return the entrants that see no prices, and the release of each one's model."""
     blind = set[int]()
     released = {}
-    for entrant_id, text in connection.execute(select(EntrantRow.id, PLAYED_SETTINGS)):
+    for entrant_id, text in connection.execute(ENTRANT_SETTINGS):
         settings = json.loads(text)
         if settings.get("prices") == "hidden":
             blind.add(entrant_id)
@@ -273,19 +284,19 @@ PAGE_COLUMNS = (
     MarketVersionRow.closes_at,
 )
 PRICE_COLUMNS = (QuoteRow.bid, QuoteRow.ask, QuoteRow.mid)
+SHOWN_MARKETS = (
+    select(SnapshotItemRow.snapshot_id, SnapshotItemRow.market_id, *PAGE_COLUMNS)
+    .add_columns(SnapshotItemRow.quote_id)
+    .add_columns(CohortRow.number, RoundRow.at, SnapshotItemRow.quoted_at, *PRICE_COLUMNS)
+    .select_from(SHOWN_ITEMS)
+    .where(SnapshotItemRow.shown == 1, MarketVersionRow.form == "")
+    .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
+)
 
 
 def _read_shown_items(connection: Connection, cohort: int | None) -> ShownItems:
     """Return the markets of yes or no that were shown."""
-    query = (
-        select(SnapshotItemRow.snapshot_id, SnapshotItemRow.market_id, *PAGE_COLUMNS)
-        .add_columns(SnapshotItemRow.quote_id)
-        .add_columns(CohortRow.number, RoundRow.at, SnapshotItemRow.quoted_at, *PRICE_COLUMNS)
-        .select_from(SHOWN_ITEMS)
-        .where(SnapshotItemRow.shown == 1, MarketVersionRow.form == "", of_cohorts(cohort))
-        .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
-    )
-    columns = transpose(connection.execute(query).all(), 13)
+    columns = transpose(read_of_cohorts(connection, SHOWN_MARKETS, cohort).all(), 13)
     snapshots, ids, event_ids, own_stories, category_names, closes, quote_ids, *quotes = columns
 
     markets, market = factorize(ids)
@@ -375,14 +386,17 @@ class TurnMarketPairs:
         return row[there], there
 
 
+STATED_FORECASTS = (
+    select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.probability)
+    .select_from(PLACED_TURNS.join(ForecastRow))
+    .where(ForecastRow.stage == "final", col(TurnRow.status).in_(USABLE_STATUSES))
+)
+
+
 def _stated_probabilities(connection: Connection, cohort: int | None, pairs: TurnMarketPairs) -> Ints:
     """Return the stated probability of each pair of turn and market in millionths; -1 if there is none."""
-    query = (
-        select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.probability)
-        .select_from(PLACED_TURNS.join(ForecastRow))
-        .where(ForecastRow.stage == "final", col(TurnRow.status).in_(USABLE_STATUSES), of_cohorts(cohort))
-    )
-    ids, names, chances = transpose(connection.execute(query).all(), 3)
+    stated = read_of_cohorts(connection, STATED_FORECASTS, cohort)
+    ids, names, chances = transpose(stated.all(), 3)
 
     probabilities = np.full(pairs.turn.size, -1, dtype=np.int64)
     rows, there = pairs.rows(ids, names)
@@ -390,17 +404,19 @@ def _stated_probabilities(connection: Connection, cohort: int | None, pairs: Tur
     return probabilities
 
 
+SECOND_QUOTES = (
+    select(SecondQuoteRow.turn_id, SecondQuoteRow.market_id, CohortRow.number, SecondQuoteRow.taken_at)
+    .add_columns(SecondQuoteRow.quoted_at, *PRICE_COLUMNS)
+    .select_from(PLACED_TURNS.join(SecondQuoteRow).outerjoin(QuoteRow))
+)
+
+
 def _put_second_prices(
     connection: Connection, cohort: int | None, pairs: TurnMarketPairs, mid: Ints, quoted: Flags
 ) -> None:
     """Replace prices by second prices where there are any, and the mask of prices that count."""
-    query = (
-        select(SecondQuoteRow.turn_id, SecondQuoteRow.market_id, CohortRow.number, SecondQuoteRow.taken_at)
-        .add_columns(SecondQuoteRow.quoted_at, *PRICE_COLUMNS)
-        .select_from(PLACED_TURNS.join(SecondQuoteRow).outerjoin(QuoteRow))
-        .where(of_cohorts(cohort))
-    )
-    ids, names, *quotes = transpose(connection.execute(query).all(), 8)
+    second_quotes = read_of_cohorts(connection, SECOND_QUOTES, cohort)
+    ids, names, *quotes = transpose(second_quotes.all(), 8)
     rows, there = pairs.rows(ids, names)
     if not rows.size:
         return
@@ -419,10 +435,23 @@ def _second(at: datetime) -> int:
     return int(at.timestamp() // 1)
 
 
+PURCHASES = (
+    select(FillRow.id, EntrantRow.name, CohortRow.number, RoundRow.number, FillRow.market_id)
+    .add_columns(FillRow.side, FillRow.wanted, FillRow.base)
+    .select_from(PLACED_TURNS.join(FillRow))
+    .where(FillRow.action == "buy")
+    .order_by(*LINE_UP_ORDER, FillRow.position)
+)
+PURCHASES_OF_COHORT = PURCHASES.where(IS_ASKED_FOR)
+
+
 def read_bet_columns(connection: Connection, cohort: int | None = None) -> BetColumns:
     """Return every accepted bet with its two readings, including bets sold later."""
-    query = _purchases(cohort).order_by(*LINE_UP_ORDER, FillRow.position)
-    columns = transpose(connection.execute(query).all(), 8)
+    if cohort is None:
+        purchases = connection.execute(PURCHASES)
+    else:
+        purchases = connection.execute(PURCHASES_OF_COHORT, {"cohort": cohort})
+    columns = transpose(purchases.all(), 8)
     ids, names, cohorts, rounds, market_ids, sides, amounts, bases = columns
     agents, agent = factorize(names)
     markets, market = factorize(market_ids)
@@ -451,31 +480,30 @@ def read_bet_columns(connection: Connection, cohort: int | None = None) -> BetCo
     )
 
 
-def _purchases(cohort: int | None) -> AnySelect:
-    """Return the query for all bets that were filled."""
-    query: AnySelect = (
-        select(FillRow.id, EntrantRow.name, CohortRow.number, RoundRow.number, FillRow.market_id)
-        .add_columns(FillRow.side, FillRow.wanted, FillRow.base)
-        .select_from(PLACED_TURNS.join(FillRow))
-        .where(FillRow.action == "buy")
-    )
-    return query if cohort is None else query.where(CohortRow.number == cohort)
+FROZEN_COHORTS = select(CohortRow.number, CohortRow.frozen)
 
 
 def read_frozen_rules(connection: Connection) -> dict[int, Mapping[str, Any]]:
     """Return the rules that each cohort has frozen, by its number."""
-    query = select(CohortRow.number, CohortRow.frozen)
-    return {number: json.loads(frozen)["rules"] for number, frozen in connection.execute(query)}
+    return {number: json.loads(frozen)["rules"] for number, frozen in connection.execute(FROZEN_COHORTS)}
+
+
+PURCHASE_IDS = select(FillRow.id).select_from(PLACED_TURNS.join(FillRow)).where(FillRow.action == "buy")
+LEVELS = select(FillLevelRow.fill_id, FillLevelRow.price, FillLevelRow.shares)
+PAID_LEVELS = LEVELS.where(col(FillLevelRow.fill_id).in_(PURCHASE_IDS))
+PAID_LEVELS_OF_COHORT = LEVELS.where(col(FillLevelRow.fill_id).in_(PURCHASE_IDS.where(IS_ASKED_FOR)))
 
 
 def _prices_paid(connection: Connection, cohort: int | None) -> dict[int, float]:
     """Return the average price of each purchase, of the side's own share; summed here, without overflow."""
-    bought = _purchases(cohort).with_only_columns(FillRow.id)
-    levels = select(FillLevelRow.fill_id, FillLevelRow.price, FillLevelRow.shares)
+    if cohort is None:
+        levels = connection.execute(PAID_LEVELS)
+    else:
+        levels = connection.execute(PAID_LEVELS_OF_COHORT, {"cohort": cohort})
 
     paid: dict[int, int] = defaultdict(int)
     shares: dict[int, int] = defaultdict(int)
-    for fill, price, bought_shares in connection.execute(levels.where(col(FillLevelRow.fill_id).in_(bought))):
+    for fill, price, bought_shares in levels:
         paid[fill] += price * bought_shares
         shares[fill] += bought_shares
     return {fill: paid[fill] / (shares[fill] * ONE) for fill in paid}

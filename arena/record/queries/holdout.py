@@ -9,6 +9,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from arena.record.queries.cohorts import COHORT_ID
 from arena.record.schema.codec import cohort_of
 from arena.record.schema.cohort import CohortRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.typed import col, joined, select
@@ -33,33 +34,40 @@ def read_hidden_ends(connection: Connection) -> frozenset[str]:
     return _read_markets(connection)
 
 
+ENDED_MARKETS = select(ResolutionRow.market_id).distinct()
+
+
 def read_held_out(connection: Connection) -> HeldOut:
     """Return the held-out markets, and when they were opened."""
     markets = _read_markets(connection)
-    ended = set(connection.scalars(select(ResolutionRow.market_id).distinct()))
+    ended = set(connection.scalars(ENDED_MARKETS))
     return HeldOut(markets, markets - ended, read_opened_at(connection))
+
+
+HOLDING_OUT = select(CohortRow.id, CohortRow.frozen).where(col(CohortRow.frozen).contains('"holdout":'))
 
 
 def _holding_out(connection: Connection) -> Iterator[tuple[int, Universe]]:
     """Yield the ids of the cohorts that hold questions out, each with its rule."""
-    query = select(CohortRow.id, CohortRow.frozen).where(col(CohortRow.frozen).contains('"holdout":'))
-    for cohort_id, frozen in connection.execute(query):
+    for cohort_id, frozen in connection.execute(HOLDING_OUT):
         rule = cohort_of(frozen).universe
         if rule.holdout:
             yield cohort_id, rule
+
+
+SHOWN_MARKETS = (
+    select(SnapshotItemRow.market_id, MarketVersionRow.story, MarketVersionRow.event_id)
+    .select_from(joined(SnapshotItemRow, SnapshotRow, MarketVersionRow))
+    .where(SnapshotRow.cohort_id == COHORT_ID, SnapshotItemRow.shown == 1)
+    .distinct()
+)
 
 
 def _read_markets(connection: Connection) -> frozenset[str]:
     """Return the markets that some cohort was shown and holds out."""
     held_out = set[str]()
     for cohort_id, rule in _holding_out(connection):
-        query = (
-            select(SnapshotItemRow.market_id, MarketVersionRow.story, MarketVersionRow.event_id)
-            .select_from(joined(SnapshotItemRow, SnapshotRow, MarketVersionRow))
-            .where(SnapshotRow.cohort_id == cohort_id, SnapshotItemRow.shown == 1)
-            .distinct()
-        )
-        for market, story, event in connection.execute(query):
+        for market, story, event in connection.execute(SHOWN_MARKETS, {"cohort_id": cohort_id}):
             if is_held_out(rule, story or event):
                 held_out.add(market)
     return frozenset(held_out)

@@ -17,10 +17,16 @@ HOLDOUT = "holdout"
 """The kind of fact by which a head says that they were opened."""
 
 
+OPENING_HEADS = (
+    select(HeadRow.at, HeadRow.members)
+    .where(col(HeadRow.members).contains(f'"{HOLDOUT}"'))
+    .order_by(HeadRow.number)
+)
+
+
 def read_opened_at(connection: Connection) -> datetime | None:
     """Return when the held-out questions were opened; None while they are not."""
-    query = select(HeadRow.at, HeadRow.members).where(col(HeadRow.members).contains(f'"{HOLDOUT}"'))
-    for at, members in connection.execute(query.order_by(HeadRow.number)):
+    for at, members in connection.execute(OPENING_HEADS):
         if HOLDOUT in json.loads(members):
             opened_at: datetime = at
             return opened_at
