@@ -27,7 +27,7 @@ from arena.record.schema.statements import (
     insert_one,
     insert_rows,
 )
-from arena.record.schema.typed import IDS, col, delete, select, update
+from arena.record.schema.typed import IDS, Update, col, delete, select, update
 from arena.record.write.heads import add_head, add_round_head, last_lines
 from arena.record.write.listings import add_page_rows, add_quote_rows
 from arena.record.write.operations import add_cohort_finished
@@ -35,12 +35,14 @@ from markets.hashes import canonical, digest, plain_value
 from markets.model import Snapshot
 from portfolio.model import Entry, Mark
 
+PROMPT_HASHES = select(PromptRow.hash)
+
 
 def add_prompts(connection: Connection, texts: Mapping[str, str]) -> None:
     """Add those texts, by hash, that are not stored yet."""
     if not texts:
         return
-    known = set(connection.scalars(select(PromptRow.hash)))
+    known = set(connection.scalars(PROMPT_HASHES))
     rows: TableRows = [{"hash": key, "text": texts[key]} for key in sorted(texts) if key not in known]
     insert_rows(connection, PromptRow.__table__, rows)
 
@@ -201,15 +203,26 @@ def end_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
         add_cohort_finished(connection, cohort_id, at)
 
 
+OF_COHORT = CohortRow.id == bindparam("cohort_id")
+COHORT_NUMBER = select(CohortRow.number).where(OF_COHORT)
+
+
+def _ending(column: str) -> Update:
+    """Return the statement that stores an instant in a column of a cohort, unless there is one."""
+    own = CohortRow.__table__.c[column]
+    return update(CohortRow).where(OF_COHORT, own.is_(None)).values({own: bindparam("ends")})
+
+
+END_ONCE = {"ended": _ending("ended_at"), "stopped": _ending("stopped_at")}
+
+
 def _end_once(
     connection: Connection, kind: Literal["ended", "stopped"], cohort_id: int, at: datetime
 ) -> bool:
     """Store when a cohort ended or was stopped, with the head that covers it, unless that is stored."""
-    column = CohortRow.__table__.c[f"{kind}_at"]
-    change = update(CohortRow).where(CohortRow.id == cohort_id, column.is_(None)).values({column: at})
-    if not connection.execute(change).rowcount:
+    if not connection.execute(END_ONCE[kind], {"cohort_id": cohort_id, "ends": at}).rowcount:
         return False
-    [number] = connection.scalars(select(CohortRow.number).where(CohortRow.id == cohort_id))
+    [number] = connection.scalars(COHORT_NUMBER, {"cohort_id": cohort_id})
     add_head(connection, at, {kind: [[number, plain_value(at)]]}, number)
     return True
 
@@ -259,7 +272,9 @@ def put_marks(
         add_round_head(connection, ends)
 
 
+ROUND_DONE = select(RoundRow.done).where(RoundRow.id == bindparam("round_id")).with_for_update()
+
+
 def lock_round(connection: Connection, round_id: int) -> bool:
     """Return whether a round is over, and keep others from closing it until the transaction ends."""
-    query = select(RoundRow.done).where(RoundRow.id == round_id)
-    return bool(connection.scalar(query.with_for_update()))
+    return bool(connection.scalar(ROUND_DONE, {"round_id": round_id}))

@@ -6,13 +6,14 @@ writes nothing. A job has one row. Incidents are an outbox, from which each is s
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, bindparam, exists, func
+from sqlalchemy import BindParameter, Connection, Engine, bindparam, exists, func
 from sqlmodel import and_, or_
 
 from arena.errors import ArenaError
@@ -29,13 +30,12 @@ from arena.record.model.incident import (
 from arena.record.model.lease import Hold
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database import reading
-from arena.record.schema.dialects import NOW
+from arena.record.schema.dialects import NOW, BigInt
 from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.statements import attributes_of, new_rows
 from arena.record.schema.turn import CallRow, TurnRow
 from arena.record.schema.typed import (
     AnySelect,
-    Condition,
     clause,
     col,
     columns_of,
@@ -68,7 +68,7 @@ class LeaseLost(ArenaError):
 FIRST_LEASE = {"token": 0, "holder": "", "beat": None}
 OF_DUTY = LeaseRow.name == bindparam("duty")
 OWN_LEASE = (OF_DUTY, LeaseRow.token == bindparam("held"))
-HELD_LEASE = select(LeaseRow.token, LeaseRow.holder, LeaseRow.beat).where(OF_DUTY)
+HELD_LEASE = select(LeaseRow.token, LeaseRow.holder, LeaseRow.beat).where(OF_DUTY).with_for_update()
 TAKE_LEASE = (
     update(LeaseRow)
     .where(OF_DUTY)
@@ -80,13 +80,13 @@ RENEW_LEASE = (
     .values(beat=func.coalesce(LeaseRow.beat, 0) + 1, renewed_at=NOW)
 )
 RELEASE_LEASE = update(LeaseRow).where(*OWN_LEASE).values(beat=None, renewed_at=NOW)
-FENCE_HOLDS = select(LeaseRow.token).where(*OWN_LEASE)
+FENCE_HOLDS = select(LeaseRow.token).where(*OWN_LEASE).with_for_update(read=True)
 
 
 def take_lease(connection: Connection, name: str, holder: str, is_over: Callable[[Hold], bool]) -> int | None:
     """Take a lease that is free or whose holder is dead; return its token, or None if it is held."""
     connection.execute(new_rows(LeaseRow).values(name=name, **FIRST_LEASE).on_conflict_do_nothing())
-    row = connection.execute(HELD_LEASE.with_for_update(), {"duty": name}).one()
+    row = connection.execute(HELD_LEASE, {"duty": name}).one()
     is_held = row.beat is not None and row.holder != holder
     if is_held and not is_over(Hold(f"duty {name}", row.holder, (row.token, row.beat))):
         return None
@@ -104,10 +104,12 @@ class LeaseState:
     renewed_at: datetime | None
 
 
+LEASE_STATE = select(*columns_of(LeaseRow, LeaseState.__dataclass_fields__)).where(OF_DUTY)
+
+
 def read_lease(connection: Connection, name: str) -> LeaseState | None:
     """Return the state of a lease; None if nobody ever had it."""
-    columns = columns_of(LeaseRow, LeaseState.__dataclass_fields__)
-    rows = read_nouns(LeaseState, connection.execute(select(*columns).where(LeaseRow.name == name)))
+    rows = read_nouns(LeaseState, connection.execute(LEASE_STATE, {"duty": name}))
     return rows[0] if rows else None
 
 
@@ -124,30 +126,43 @@ def release_lease(connection: Connection, name: str, token: int) -> None:
 def check_fence(connection: Connection, fence: Fence) -> None:
     """Raise `LeaseLost` unless a lease still has its token; it keeps it until the transaction ends."""
     mine = {"duty": fence.name, "held": fence.token}
-    if connection.execute(FENCE_HOLDS.with_for_update(read=True), mine).first() is None:
+    if connection.execute(FENCE_HOLDS, mine).first() is None:
         raise LeaseLost(fence.name)
+
+
+JOB_COLUMNS = columns_of(JobRow, JobState.__dataclass_fields__)
+JOBS = select(*JOB_COLUMNS).order_by(JobRow.name)
+NEW_JOB = new_rows(JobRow)
+PUT_JOB = NEW_JOB.on_conflict_do_update(
+    index_elements=["name"], set_={column.name: NEW_JOB.excluded[column.name] for column in JOB_COLUMNS}
+)
 
 
 def read_jobs(connection: Connection) -> dict[str, JobState]:
     """Return the states of all jobs by name."""
-    query = select(*columns_of(JobRow, JobState.__dataclass_fields__)).order_by(JobRow.name)
-    return {job.name: job for job in read_nouns(JobState, connection.execute(query))}
+    return {job.name: job for job in read_nouns(JobState, connection.execute(JOBS))}
 
 
 def put_job(connection: Connection, state: JobState) -> None:
     """Store the state of a job, replacing the earlier one."""
-    row = asdict(state)
-    add = new_rows(JobRow).values(**row)
-    connection.execute(add.on_conflict_do_update(index_elements=["name"], set_=row))
+    connection.execute(PUT_JOB, asdict(state))
 
 
 IS_OPEN = col(IncidentRow.ended_at).is_(None)
 IS_UNTOLD = (col(IncidentRow.told_at).is_(None), IncidentRow.tries < MOST_TRIES)
+ONGOING = (
+    IS_OPEN,
+    IncidentRow.kind == bindparam("of_kind"),
+    col(IncidentRow.subject).startswith(bindparam("about"), escape="/"),
+)
+"""The conditions that an incident goes on, is of a kind, and has a subject that begins so."""
+ANY_ONGOING = select(IncidentRow.id).where(*ONGOING).limit(1)
+NEW_INCIDENT = new_rows(IncidentRow).on_conflict_do_nothing()
 
 
-def _is_about(subject: str) -> Condition:
-    """Return the condition that an incident's subject begins so."""
-    return col(IncidentRow.subject).startswith(subject, autoescape=True)
+def _ongoing(kind: IncidentKind, about: str) -> dict[str, Any]:
+    """Return the parameters of `ONGOING`; what stands for any letter in a pattern is taken as it is."""
+    return {"of_kind": kind, "about": re.sub("[/%_]", r"/\g<0>", about)}
 
 
 def add_incidents(engine: Engine, incidents: Sequence[Incident], unless: str = "") -> None:
@@ -157,9 +172,8 @@ def add_incidents(engine: Engine, incidents: Sequence[Incident], unless: str = "
 
     with engine.begin() as connection:
         for incident in incidents:
-            ongoing = select(IncidentRow.id).where(IS_OPEN, IncidentRow.kind == incident.kind)
-            ongoing = ongoing.where(_is_about(unless)).limit(1)
-            if not unless or connection.execute(ongoing).first() is None:
+            ongoing = _ongoing(incident.kind, unless)
+            if not unless or connection.execute(ANY_ONGOING, ongoing).first() is None:
                 add_incident(connection, incident)
 
 
@@ -173,34 +187,40 @@ def add_incident(connection: Connection, incident: Incident) -> None:
         "tries": 0,
         "ended_at": None if incident.kind in LASTING_KINDS else incident.at,
     }
-    connection.execute(new_rows(IncidentRow).values(**row).on_conflict_do_nothing())
+    connection.execute(NEW_INCIDENT, row)
+
+
+COHORT_ID: BindParameter[int] = bindparam("cohort_id")
+FINISHED_COHORT = select(
+    CohortRow.number,
+    select(func.count()).where(RoundRow.cohort_id == COHORT_ID).scalar_subquery(),
+    select(func.count()).where(EntrantRow.cohort_id == COHORT_ID).scalar_subquery(),
+).where(CohortRow.id == COHORT_ID)
 
 
 def add_cohort_finished(connection: Connection, cohort_id: int, at: datetime) -> None:
     """Add the incident that a cohort has ended, in the transaction in which it does."""
-    rounds = select(func.count()).where(RoundRow.cohort_id == cohort_id).scalar_subquery()
-    agents = select(func.count()).where(EntrantRow.cohort_id == cohort_id).scalar_subquery()
-    query = select(CohortRow.number, rounds, agents).where(CohortRow.id == cohort_id)
-    number, played, playing = connection.execute(query).one()
+    finished = connection.execute(FINISHED_COHORT, {"cohort_id": cohort_id})
+    number, played, playing = finished.one()
     add_incident(connection, cohort_finished(number, at, played, playing))
+
+
+ENDING = (*ONGOING, col(IncidentRow.subject).not_in(bindparam("but", expanding=True)))
+ANY_ENDING = select(IncidentRow.id).where(*ENDING).limit(1)
+END_INCIDENTS = update(IncidentRow).where(*ENDING).values(ended_at=bindparam("ends"))
 
 
 def end_incidents(
     engine: Engine, kind: IncidentKind, at: datetime, about: str = "", but: Collection[str] = ()
 ) -> None:
     """End ongoing incidents of a kind whose subject starts so, except for these subjects."""
-    which = (IS_OPEN, IncidentRow.kind == kind, _is_about(about), col(IncidentRow.subject).not_in(but))
-    _change_incidents(engine, which, ended_at=at)
-
-
-def _change_incidents(engine: Engine, which: Sequence[Condition], **values: Any) -> None:
-    """Change some incidents, writing nothing in the usual case that there are none."""
+    which = _ongoing(kind, about) | {"but": list(but)}
     with reading(engine) as connection:
-        if connection.execute(select(IncidentRow.id).where(*which).limit(1)).first() is None:
-            return
+        if connection.execute(ANY_ENDING, which).first() is None:
+            return  # as is usual: nothing is written
 
     with engine.begin() as connection:
-        connection.execute(update(IncidentRow).where(*which).values(**values))
+        connection.execute(END_INCIDENTS, which | {"ends": at})
 
 
 LONGEST_REST = timedelta(hours=1)
@@ -209,13 +229,19 @@ put back, and it is sent at once."""
 INCIDENTS: AnySelect = select(IncidentRow.__table__)
 
 
+MOST: BindParameter[int] = bindparam("most", type_=BigInt)
+IS_READY = or_(
+    col(IncidentRow.next_try_at).is_(None),
+    col(IncidentRow.next_try_at) <= bindparam("now"),
+    col(IncidentRow.next_try_at) > bindparam("latest"),
+)
+UNTOLD = INCIDENTS.where(*IS_UNTOLD, IS_READY).order_by(IncidentRow.id).limit(MOST)
+
+
 def read_untold(engine: Engine, now: datetime, most: int) -> list[RecordedIncident]:
     """Return the incidents to send now, oldest first."""
-    next_try = col(IncidentRow.next_try_at)
-    is_ready = or_(next_try.is_(None), next_try <= now, next_try > now + LONGEST_REST)
-    query = INCIDENTS.where(*IS_UNTOLD, is_ready).order_by(IncidentRow.id)
     with reading(engine) as connection:
-        return _read_incidents(connection, query.limit(most))
+        return _read_incidents(connection, UNTOLD, now=now, latest=now + LONGEST_REST, most=most)
 
 
 def record_delivery(
@@ -227,28 +253,43 @@ def record_delivery(
         connection.execute(update(IncidentRow).where(IncidentRow.id == incident_id).values(**values))
 
 
+ANY_UNTOLD = select(IncidentRow.id).where(*IS_UNTOLD).limit(1)
+DROP_UNTOLD = update(IncidentRow).where(*IS_UNTOLD).values(tries=MOST_TRIES)
+
+
 def drop_untold(engine: Engine) -> None:
     """Drop all unsent incidents, for an arena without a webhook."""
-    _change_incidents(engine, IS_UNTOLD, tries=MOST_TRIES)
+    with reading(engine) as connection:
+        if connection.execute(ANY_UNTOLD).first() is None:
+            return
+
+    with engine.begin() as connection:
+        connection.execute(DROP_UNTOLD)
+
+
+ONGOING_INCIDENTS = INCIDENTS.where(*ONGOING).order_by(IncidentRow.id)
 
 
 def read_ongoing_incidents(connection: Connection, kind: IncidentKind, about: str) -> list[RecordedIncident]:
     """Return the ongoing incidents of a kind whose subject starts so, oldest first."""
-    query = INCIDENTS.where(IS_OPEN, IncidentRow.kind == kind, _is_about(about))
-    return _read_incidents(connection, query.order_by(IncidentRow.id))
+    return _read_incidents(connection, ONGOING_INCIDENTS, **_ongoing(kind, about))
+
+
+RECENT_INCIDENTS = INCIDENTS.order_by(col(IncidentRow.id).desc()).limit(MOST)
+RECENT_OPEN_INCIDENTS = RECENT_INCIDENTS.where(IS_OPEN)
 
 
 def read_recent_incidents(
     connection: Connection, most: int, only_open: bool = False
 ) -> list[RecordedIncident]:
     """Return the newest incidents, or the newest of those that go on."""
-    query = INCIDENTS.where(IS_OPEN) if only_open else INCIDENTS
-    return _read_incidents(connection, query.order_by(col(IncidentRow.id).desc()).limit(most))
+    query = RECENT_OPEN_INCIDENTS if only_open else RECENT_INCIDENTS
+    return _read_incidents(connection, query, most=most)
 
 
-def _read_incidents(connection: Connection, query: AnySelect) -> list[RecordedIncident]:
+def _read_incidents(connection: Connection, query: AnySelect, **values: Any) -> list[RecordedIncident]:
     incidents = []
-    for row in connection.execute(query):
+    for row in connection.execute(query, values):
         body = json.loads(row.body)
         incident = Incident(row.kind, row.subject, row.at, body.get("text", ""), body.get("data", {}))
         delivery = attributes_of(row, "ended_at", "told_at", "tries", "next_try_at")

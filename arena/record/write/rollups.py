@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, case, func, insert
+from sqlalchemy import Connection, bindparam, case, func
 
 from arena.record.schema.cohort import CohortRow, SnapshotRow
 from arena.record.schema.scores import RollupRow
-from arena.record.schema.statements import attributes_of
-from arena.record.schema.typed import clause, col, delete, select
+from arena.record.schema.statements import TableRows, attributes_of, insert_rows
+from arena.record.schema.typed import IDS, clause, col, delete, select
 from arena.record.schema.world import ResolutionRow
 from arena.record.write.holdout import read_opened_at
 from markets.hashes import canonical
@@ -53,31 +53,37 @@ def scores_basis(connection: Connection) -> str:
     return basis
 
 
+IS_NAMED = RollupRow.name == bindparam("name")
+BASIS = select(RollupRow.basis).where(IS_NAMED)
+BODY = select(RollupRow.body).where(IS_NAMED)
+ROLLUP = select(RollupRow.basis, RollupRow.made_at, RollupRow.body).where(IS_NAMED)
+DELETE_NAMED = delete(RollupRow).where(col(RollupRow.name).in_(IDS))
+
+
 def read_basis(connection: Connection, name: str) -> str | None:
     """Return what a rollup was computed from; None if there is none."""
-    basis: str | None = connection.scalar(select(RollupRow.basis).where(RollupRow.name == name))
+    basis: str | None = connection.scalar(BASIS, {"name": name})
     return basis
 
 
 def read_rollup_text(connection: Connection, name: str) -> str | None:
     """Return a cached value as its text; None if there is none."""
-    body: str | None = connection.scalar(select(RollupRow.body).where(RollupRow.name == name))
+    body: str | None = connection.scalar(BODY, {"name": name})
     return body
 
 
 def read_rollup(connection: Connection, name: str) -> Rollup | None:
     """Return the newest cached value of a name."""
-    query = select(RollupRow.basis, RollupRow.made_at, RollupRow.body).where(RollupRow.name == name)
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(ROLLUP, {"name": name}).one_or_none()
     return None if row is None else Rollup(name, row.basis, row.made_at, json.loads(row.body))
 
 
 def put_rollups(connection: Connection, rollups: Sequence[Rollup]) -> None:
     """Write values, replacing earlier ones of the same names."""
     names = []
-    rows = []
+    rows = TableRows()
     for rollup in rollups:
         names.append(rollup.name)
         rows.append(attributes_of(rollup, "name", "basis", "made_at") | {"body": canonical(rollup.body)})
-    connection.execute(delete(RollupRow).where(col(RollupRow.name).in_(names)))
-    connection.execute(insert(RollupRow.__table__), rows)
+    connection.execute(DELETE_NAMED, {"ids": names})
+    insert_rows(connection, RollupRow.__table__, rows)
