@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from arena.record.model.model_version import ReportedModel
@@ -9,7 +10,17 @@ from arena.record.queries.calls import CALL_TOTALS
 from arena.record.schema.cohort import CohortRow, EntrantRow
 from arena.record.schema.database import Connection
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
-from arena.record.schema.typed import clause, col, column_of, func, joined, read_nouns, select, select_as
+from arena.record.schema.typed import (
+    AnySelect,
+    clause,
+    col,
+    column_of,
+    func,
+    joined,
+    read_nouns,
+    select,
+    select_as,
+)
 
 AGENT_CALLS = joined(CallRow, EntrantRow)
 IS_ANSWERED = (col(CallRow.error_code).is_(None), CallRow.model != "")
@@ -43,8 +54,9 @@ class ServedModel:
     last_at: datetime
 
 
-def read_reported_models(connection: Connection) -> list[ReportedModel]:
-    """Return the answers that changed an agent's reported model or fingerprint."""
+@cache
+def _reported_models() -> AnySelect:
+    """Return the query for the answers that changed an agent's reported model or fingerprint."""
     in_order: dict[str, Any] = {
         "partition_by": EntrantRow.name,
         "order_by": (CallRow.made_at, CallRow.id),
@@ -63,13 +75,16 @@ def read_reported_models(connection: Connection) -> list[ReportedModel]:
     is_other_fingerprint = answer.fingerprint != answer.last_fingerprint
     is_other = clause(is_other_model | is_other_fingerprint)
     is_first = answer.last_model.is_(None)
-    query = (
+    return (
         select_as(name=answer.name, model=answer.model, fingerprint=answer.fingerprint, at=answer.made_at)
         .where(is_other | is_first)
         .order_by(answer.made_at, answer.id)
     )
-    rows = connection.execute(query)
-    return read_nouns(ReportedModel, rows)
+
+
+def read_reported_models(connection: Connection) -> list[ReportedModel]:
+    """Return the answers that changed an agent's reported model or fingerprint."""
+    return read_nouns(ReportedModel, connection.execute(_reported_models()))
 
 
 def read_served_models(connection: Connection, agent: str | None = None) -> list[ServedModel]:

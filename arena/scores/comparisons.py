@@ -107,10 +107,13 @@ class Comparisons:
         return next((gain for gain in self.gains if gain.agent == agent), None)
 
 
+FAILED_TURNS = select(func.count()).where(TurnRow.status == "failed").scalar_subquery()
+TURNS_BASIS = select(func.max(TurnRow.id), FAILED_TURNS)
+
+
 def turns_basis(connection: Connection) -> str:
     """Return a text that changes with every turn that is played or fails."""
-    failed_turns = select(func.count()).where(TurnRow.status == "failed").scalar_subquery()
-    turn, failed = connection.execute(select(func.max(TurnRow.id), failed_turns)).one()
+    turn, failed = connection.execute(TURNS_BASIS).one()
     return f"turn {turn}, {failed} failed"
 
 

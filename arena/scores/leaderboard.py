@@ -28,7 +28,13 @@ from arena.record.model.columns import (
 )
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.accounts import read_accounts
-from arena.record.queries.cohorts import read_cohorts, read_min_coverage, read_newest_time, select_cohorts
+from arena.record.queries.cohorts import (
+    IS_ASKED_FOR,
+    read_cohorts,
+    read_min_coverage,
+    read_newest_time,
+    select_cohorts,
+)
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns, read_line_ups
 from arena.record.schema.cohort import CohortRow
 from arena.record.schema.database import Connection
@@ -530,9 +536,12 @@ def _why_not(row: LeaderboardRow) -> str:
     return f"covers {row.coverage or 0:.0%} of what has resolved"
 
 
+ENDED_AT = select(CohortRow.ended_at).where(IS_ASKED_FOR)
+
+
 def _is_over(connection: Connection, cohort: int) -> bool:
     """Tell whether a cohort has ended, so that its accounts don't change any more."""
-    return connection.scalar(select(CohortRow.ended_at).where(CohortRow.number == cohort)) is not None
+    return connection.scalar(ENDED_AT, {"cohort": cohort}) is not None
 
 
 NEWEST_MARK = select(func.max(MarkRow.at)).scalar_subquery()

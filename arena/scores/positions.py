@@ -15,6 +15,8 @@ from arena.errors import ArenaError
 from arena.record.model.trades import EventTie, MarketEnd, Trade
 from arena.record.queries.accounts import MarkedCohort, read_marked_cohort, read_newest_pages, read_payouts
 from arena.record.queries.cohorts import (
+    AT,
+    COHORT_ID,
     StoredCohort,
     cohorts_of_agent,
     item_of,
@@ -353,22 +355,20 @@ TRADED_FILLS = (
     .outerjoin(QuoteRow)
     .outerjoin(ForecastRow, clause(FORECAST_OF_FILL))
 )
-FILL_COLUMNS = ("market_id", "side", "action", "shares", "amount", "fee", "base")
-PRICE_COLUMNS = ("bid", "ask", "mid", "last")
+FILLS = columns_of(FillRow, ("market_id", "side", "action", "shares", "amount", "fee", "base"))
+PRICES = columns_of(QuoteRow, ("bid", "ask", "mid", "last"))
+TRADES = (
+    select(EntrantRow.name, RoundRow.at, *FILLS, *PRICES, ForecastRow.probability)
+    .select_from(TRADED_FILLS)
+    .where(RoundRow.cohort_id == COHORT_ID, RoundRow.at <= AT)
+    .order_by(RoundRow.at, FillRow.position)
+)
 
 
 def _read_trades(connection: Connection, cohort_id: int, until: datetime) -> dict[str, list[TimedTrade]]:
     """Return the trades of every entrant of a cohort up to a time, in the order they were made."""
-    fills = columns_of(FillRow, FILL_COLUMNS)
-    prices = columns_of(QuoteRow, PRICE_COLUMNS)
-    query = (
-        select(EntrantRow.name, RoundRow.at, *fills, *prices, ForecastRow.probability)
-        .select_from(TRADED_FILLS)
-        .where(RoundRow.cohort_id == cohort_id, RoundRow.at <= until)
-        .order_by(RoundRow.at, FillRow.position)
-    )
     trades = defaultdict(list)
-    for row in connection.execute(query):
+    for row in connection.execute(TRADES, {"cohort_id": cohort_id, "at": until}):
         trades[row.name].append((row.at, _trade(row)))
     return trades
 
@@ -393,15 +393,17 @@ def _trade(row: Any) -> Trade:
     return Trade(row.market_id, is_yes, is_buy, row.shares, gross, row.fee, mid, row.probability, row.base)
 
 
+EQUITY_BY_MARK = (
+    select(EntrantRow.name, MarkRow.cash + MarkRow.value)
+    .select_from(joined(MarkRow, EntrantRow))
+    .where(EntrantRow.cohort_id == COHORT_ID)
+    .order_by(MarkRow.at)
+)
+
+
 def _read_equity_by_mark(connection: Connection, cohort_id: int) -> dict[str, list[int]]:
     """Return the value of every entrant's account at each mark."""
-    query = (
-        select(EntrantRow.name, MarkRow.cash + MarkRow.value)
-        .select_from(joined(MarkRow, EntrantRow))
-        .where(EntrantRow.cohort_id == cohort_id)
-        .order_by(MarkRow.at)
-    )
     equity = defaultdict(list)
-    for name, total in connection.execute(query):
+    for name, total in connection.execute(EQUITY_BY_MARK, {"cohort_id": cohort_id}):
         equity[name].append(total)
     return equity

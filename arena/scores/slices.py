@@ -124,21 +124,23 @@ NEWEST_PAGE = and_(
 )
 
 
+CATEGORY_COUNTS = (
+    select(MarketVersionRow.category, func.count())
+    .select_from(SHOWN_MARKETS.join(MarketVersionRow, clause(NEWEST_PAGE)))
+    .group_by(MarketVersionRow.category)
+)
+COUNT_ROUNDS = select(count(RoundRow.id))
+
+
 def read_categories(connection: Connection) -> list[tuple[str, int]]:
     """Return the number of shown markets in each category, the largest first; "" is no category."""
-    tables = SHOWN_MARKETS.join(MarketVersionRow, clause(NEWEST_PAGE))
-    query = (
-        select(MarketVersionRow.category, func.count())
-        .select_from(tables)
-        .group_by(MarketVersionRow.category)
-    )
-    counts = [(name, markets) for name, markets in connection.execute(query)]
+    counts = [(name, markets) for name, markets in connection.execute(CATEGORY_COUNTS)]
     return sorted(counts, key=lambda row: (-row[1], row[0]))
 
 
 def count_shown_rounds(connection: Connection) -> int:
     """Return the number of rounds that showed markets, which changes with what agents saw."""
-    return connection.execute(select(count(RoundRow.id))).scalar_one()
+    return connection.execute(COUNT_ROUNDS).scalar_one()
 
 
 CATEGORIES = CacheKind(

@@ -25,7 +25,6 @@ from sqlalchemy import (
     Label,
     Result,
     Table,
-    bindparam,
     orm,
 )
 from sqlmodel.sql.expression import Select
@@ -44,6 +43,7 @@ case = sqlmodel.case
 exists = sqlalchemy.exists
 func = sqlalchemy.func
 literal = sqlalchemy.literal
+bindparam = sqlalchemy.bindparam
 aliased = orm.aliased
 Session = sqlmodel.Session
 sql_cast = sqlalchemy.cast

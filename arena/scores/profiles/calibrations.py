@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from arena.errors import natural_key
 from arena.record.model.columns import Floats, ForecastColumns, Ints, answered_rows, rows_of_agent, shown_once
 from arena.record.model.columns import stated_belief as probability
-from arena.record.queries.cohorts import read_cohorts, select_cohorts
+from arena.record.queries.cohorts import IS_ASKED_FOR, read_cohorts, select_cohorts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
 from arena.record.schema.cohort import CohortRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
@@ -51,22 +51,22 @@ class CohortCalibrations:
     market: ForecasterCalibration
 
 
+SHOWN_MARKETS = (
+    select(SnapshotItemRow.market_id)
+    .select_from(joined(CohortRow, RoundRow))
+    .join(SnapshotItemRow, SnapshotItemRow.snapshot_id == RoundRow.snapshot_id)
+    .where(IS_ASKED_FOR, SnapshotItemRow.shown == 1)
+)
+ENDS_BASIS = select(func.count(), func.coalesce(func.max(ResolutionRow.id), 0)).where(
+    col(ResolutionRow.market_id).in_(SHOWN_MARKETS)
+)
+COUNT_ROUNDS = select(func.count()).select_from(joined(RoundRow, CohortRow)).where(IS_ASKED_FOR)
+
+
 def _resolutions_basis(connection: Connection, cohort: int) -> str:
     """Return a text that changes with every resolution and round of a cohort."""
-    is_of_cohort = CohortRow.number == cohort
-    shown = (
-        select(SnapshotItemRow.market_id)
-        .select_from(joined(CohortRow, RoundRow))
-        .join(SnapshotItemRow, SnapshotItemRow.snapshot_id == RoundRow.snapshot_id)
-        .where(is_of_cohort, SnapshotItemRow.shown == 1)
-    )
-    newest = func.coalesce(func.max(ResolutionRow.id), 0)
-    is_shown = col(ResolutionRow.market_id).in_(shown)
-    query = select(func.count(), newest).where(is_shown)
-    count, last = connection.execute(query).one()
-
-    tables = joined(RoundRow, CohortRow)
-    rounds = connection.scalar(select(func.count()).select_from(tables).where(is_of_cohort))
+    count, last = connection.execute(ENDS_BASIS, {"cohort": cohort}).one()
+    rounds = connection.scalar(COUNT_ROUNDS, {"cohort": cohort})
     return f"{count} ends in {rounds} rounds, the last is {last}"
 
 

@@ -15,7 +15,7 @@ from arena.record.queries.forecasts import read_ends
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
 from arena.record.schema.turn import ForecastRow, TurnRow
-from arena.record.schema.typed import aliased, col, joined, select
+from arena.record.schema.typed import aliased, bindparam, col, joined, select
 from arena.record.schema.world import QuoteRow
 from arena.scores.rules.statements.blind_forecasts import BlindEffect, blind_effect
 from arena.scores.rules.statements.coherence import CoherenceScore, coherence, dutch_book
@@ -112,25 +112,25 @@ FINAL = aliased(ForecastRow, name="after")
 ASKED_TWICE = (FINAL.turn_id == BLIND.turn_id) & (FINAL.market_id == BLIND.market_id)
 
 
+ANSWERS_ASKED_TWICE = (
+    select(BLIND.market_id, BLIND.probability, FINAL.probability, QuoteRow.mid)
+    .select_from(joined(TurnRow, EntrantRow, RoundRow, CohortRow))
+    .join(BLIND, BLIND.turn_id == TurnRow.id)
+    .join(FINAL, ASKED_TWICE)
+    .join(SnapshotItemRow, item_of(BLIND.market_id))
+    .join(QuoteRow, SnapshotItemRow.quote_id == QuoteRow.id)
+    .where(BLIND.stage == "blind", FINAL.stage == "final", col(TurnRow.status).in_(USABLE_STATUSES))
+    .where(EntrantRow.name == bindparam("agent"), col(QuoteRow.mid).is_not(None), FINAL.distribution == "")
+    .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
+)
+
+
 def blind_of(connection: Connection, agent: str) -> BlindEffect:
     """Return what seeing the prices was worth to an agent's answers, over all its cohorts.
 
     Markets without a mid are left out.
     """
-    is_usable = col(TurnRow.status).in_(USABLE_STATUSES)
-    has_mid = col(QuoteRow.mid).is_not(None)
-    query = (
-        select(BLIND.market_id, BLIND.probability, FINAL.probability, QuoteRow.mid)
-        .select_from(joined(TurnRow, EntrantRow, RoundRow, CohortRow))
-        .join(BLIND, BLIND.turn_id == TurnRow.id)
-        .join(FINAL, ASKED_TWICE)
-        .join(SnapshotItemRow, item_of(BLIND.market_id))
-        .join(QuoteRow, SnapshotItemRow.quote_id == QuoteRow.id)
-        .where(BLIND.stage == "blind", FINAL.stage == "final", is_usable)
-        .where(EntrantRow.name == agent, has_mid, FINAL.distribution == "")
-        .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
-    )
-    rows = connection.execute(query).all()
+    rows = connection.execute(ANSWERS_ASKED_TWICE, {"agent": agent}).all()
     markets, market = factorize([row[0] for row in rows])
     figures = np.array([row[1:] for row in rows], dtype=np.int64).reshape(-1, 3)
     before, after, price = probability(figures).T
