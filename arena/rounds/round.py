@@ -17,6 +17,7 @@ from arena.errors import ArenaError
 from arena.record.model.cohort import Replacement, RoundReport, Turn, unanswered_text
 from arena.record.queries.cohorts import (
     PROVEN_STATUSES,
+    ROUND_ID,
     StoredCohort,
     StoredRound,
     has_marks,
@@ -184,11 +185,15 @@ def round_report(
     )
 
 
+LAST_CALLS = select(func.max(CallRow.id)).where(CallRow.round_id == ROUND_ID).group_by(CallRow.entrant_id)
+STOPPED_ENTRANTS = select(CallRow.entrant_id).where(
+    col(CallRow.id).in_(LAST_CALLS), CallRow.error_code == "budget"
+)
+
+
 def _read_stopped_entrants(connection: Connection, round_id: int) -> set[int]:
     """Return the entrants whose last call in a round was refused by a budget."""
-    last = select(func.max(CallRow.id)).where(CallRow.round_id == round_id).group_by(CallRow.entrant_id)
-    query = select(CallRow.entrant_id).where(col(CallRow.id).in_(last), CallRow.error_code == "budget")
-    return set(connection.scalars(query))
+    return set(connection.scalars(STOPPED_ENTRANTS, {"round_id": round_id}))
 
 
 async def track_cohort(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:

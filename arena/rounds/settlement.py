@@ -222,7 +222,10 @@ def next_look(
 
 
 WAS_SHOWN = exists().where(clause(SnapshotItemRow.market_id == ResolutionRow.market_id))
-LAST_LEARNT = func.max(ResolutionRow.learnt_at)
+LAST_ENDS = select(func.max(ResolutionRow.learnt_at), func.max(ResolutionRow.known_at)).where(WAS_SHOWN)
+LAST_LOOK = select(JobRow.due_at).where(
+    JobRow.name == CORRECTIONS, JobRow.failures == 0, col(JobRow.ended_at).is_not(None)
+)
 
 
 def _next_look(connection: Connection, live: bool, within: timedelta, awaits: bool) -> datetime | None:
@@ -236,15 +239,13 @@ def _next_look(connection: Connection, live: bool, within: timedelta, awaits: bo
     if newest is None:
         return None
 
-    looks = select(JobRow.due_at).where(JobRow.name == CORRECTIONS, JobRow.failures == 0)
-    looked_at = connection.scalar(looks.where(col(JobRow.ended_at).is_not(None)))
+    looked_at = connection.scalar(LAST_LOOK)
     asked = max(newest, looked_at or newest)
     every = DAY if live else WEEK
     if awaits and count_awaited_ends(connection, asked - ASKED_WITHIN):
         return asked + every
 
-    ends = select(LAST_LEARNT, func.max(ResolutionRow.known_at)).where(WAS_SHOWN)
-    learnt, known = connection.execute(ends).one()
+    learnt, known = connection.execute(LAST_ENDS).one()
     if learnt is None:
         return None
 

@@ -9,13 +9,23 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from agents.model import HISTORY_DAYS, MOST_ENDED, Forecast, PastForecast
-from arena.record.queries.cohorts import read_resolutions
+from arena.record.queries.cohorts import AT, COHORT_ID, read_resolutions
 from arena.record.queries.markets import read_listings_as_of
 from arena.record.schema.cohort import RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.turn import ForecastRow, TurnRow
-from arena.record.schema.typed import col, column_of, func, or_, read_nouns, select, select_as
+from arena.record.schema.typed import (
+    IDS,
+    bindparam,
+    col,
+    column_of,
+    func,
+    or_,
+    read_nouns,
+    select,
+    select_as,
+)
 from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
 from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
 
@@ -39,6 +49,15 @@ def read_price_history(
     return {market: tuple(quotes.values()) for market, quotes in history.items()}
 
 
+EVENT_AND_MARKET = (MarketVersionRow.event_id, MarketVersionRow.market_id)
+MARKETS_OF_EVENTS = (
+    select(*EVENT_AND_MARKET)
+    .where(col(MarketVersionRow.event_id).in_(IDS), MarketVersionRow.at <= bindparam("until"))
+    .group_by(*EVENT_AND_MARKET)
+    .order_by(*EVENT_AND_MARKET)
+)
+
+
 def read_siblings(connection: Connection, snapshot: Snapshot) -> dict[str, tuple[Listing, ...]]:
     """Return the other open markets of each event, as known an hour before the snapshot's time."""
     inside = set[str]()
@@ -48,15 +67,8 @@ def read_siblings(connection: Connection, snapshot: Snapshot) -> dict[str, tuple
         events.add(listing.market.event_id)
 
     until = snapshot.at - SETTLED
-    keys = (MarketVersionRow.event_id, MarketVersionRow.market_id)
-    query = (
-        select(*keys)
-        .where(col(MarketVersionRow.event_id).in_(sorted(events)), MarketVersionRow.at <= until)
-        .group_by(*keys)
-        .order_by(*keys)
-    )
     known: dict[str, list[MarketId]] = defaultdict(list)
-    for event, market in connection.execute(query):
+    for event, market in connection.execute(MARKETS_OF_EVENTS, {"ids": sorted(events), "until": until}):
         if market not in inside and len(known[event]) < MOST_SIBLINGS:
             known[event].append(MarketId(market))
 
@@ -74,6 +86,33 @@ def read_siblings(connection: Connection, snapshot: Snapshot) -> dict[str, tuple
     return siblings
 
 
+OF_QUESTION = (column_of(TurnRow.entrant_id), column_of(ForecastRow.market_id), column_of(ForecastRow.stage))
+PLACE = func.row_number().over(partition_by=OF_QUESTION, order_by=col(RoundRow.at).desc())
+IS_OF_MARKET = ForecastRow.market_id == SnapshotItemRow.market_id
+EARLIER_FORECASTS = (
+    select(TurnRow.entrant_id, ForecastRow.market_id, ForecastRow.stage, PLACE.label("place"))
+    .add_columns(RoundRow.number, RoundRow.at, ForecastRow.probability, ForecastRow.reason)
+    .add_columns(ForecastRow.distribution)
+    .add_columns(SnapshotItemRow.version_id, SnapshotItemRow.quote_id)
+    .select_from(SnapshotItemRow.__table__)
+    .join(RoundRow, RoundRow.snapshot_id == SnapshotItemRow.snapshot_id)
+    .join(TurnRow, TurnRow.round_id == RoundRow.id)
+    .join(ForecastRow, (ForecastRow.turn_id == TurnRow.id) & IS_OF_MARKET)
+    .where(RoundRow.cohort_id == COHORT_ID, RoundRow.at < AT)
+    .where(col(SnapshotItemRow.market_id).in_(bindparam("markets", expanding=True)))
+    .where(col(TurnRow.entrant_id).in_(bindparam("entrants", expanding=True)))
+    .subquery("last")
+)
+LAST_FORECASTS = (
+    select(EARLIER_FORECASTS)
+    .add_columns(MarketVersionRow.question, MarketVersionRow.form, QuoteRow.mid)
+    .join(MarketVersionRow, MarketVersionRow.id == EARLIER_FORECASTS.c.version_id)
+    .outerjoin(QuoteRow, QuoteRow.id == EARLIER_FORECASTS.c.quote_id)
+    .where(EARLIER_FORECASTS.c.place == 1)
+    .order_by(EARLIER_FORECASTS.c.entrant_id, EARLIER_FORECASTS.c.market_id, EARLIER_FORECASTS.c.stage)
+)
+
+
 def read_past_forecasts(
     connection: Connection,
     cohort_id: int,
@@ -82,33 +121,9 @@ def read_past_forecasts(
     at: datetime,
 ) -> dict[int, list[PastForecast]]:
     """Return the last forecasts of a cohort's entrants on these markets before a round, by entrant."""
-    keys = (column_of(TurnRow.entrant_id), column_of(ForecastRow.market_id), column_of(ForecastRow.stage))
-    place = func.row_number().over(partition_by=keys, order_by=col(RoundRow.at).desc())
-    is_of_market = ForecastRow.market_id == SnapshotItemRow.market_id
-    last = (
-        select(TurnRow.entrant_id, ForecastRow.market_id, ForecastRow.stage, place.label("place"))
-        .add_columns(RoundRow.number, RoundRow.at, ForecastRow.probability, ForecastRow.reason)
-        .add_columns(ForecastRow.distribution)
-        .add_columns(SnapshotItemRow.version_id, SnapshotItemRow.quote_id)
-        .select_from(SnapshotItemRow.__table__)
-        .join(RoundRow, RoundRow.snapshot_id == SnapshotItemRow.snapshot_id)
-        .join(TurnRow, TurnRow.round_id == RoundRow.id)
-        .join(ForecastRow, (ForecastRow.turn_id == TurnRow.id) & is_of_market)
-        .where(RoundRow.cohort_id == cohort_id, RoundRow.at < at)
-        .where(col(SnapshotItemRow.market_id).in_(sorted(markets)))
-        .where(col(TurnRow.entrant_id).in_(sorted(entrants)))
-        .subquery("last")
-    )
-    query = (
-        select(last)
-        .add_columns(MarketVersionRow.question, MarketVersionRow.form, QuoteRow.mid)
-        .join(MarketVersionRow, MarketVersionRow.id == last.c.version_id)
-        .outerjoin(QuoteRow, QuoteRow.id == last.c.quote_id)
-        .where(last.c.place == 1)
-        .order_by(last.c.entrant_id, last.c.market_id, last.c.stage)
-    )
+    asked = {"cohort_id": cohort_id, "at": at, "markets": sorted(markets), "entrants": sorted(entrants)}
     past: dict[int, list[PastForecast]] = defaultdict(list)
-    for row in connection.execute(query):
+    for row in connection.execute(LAST_FORECASTS, asked):
         stated = Forecast(
             MarketId(row.market_id),
             stage=row.stage,
@@ -121,28 +136,34 @@ def read_past_forecasts(
     return past
 
 
+SEEN_MARKETS = (
+    select(SnapshotItemRow.market_id)
+    .join(RoundRow, RoundRow.snapshot_id == SnapshotItemRow.snapshot_id)
+    .where(RoundRow.cohort_id == COHORT_ID, RoundRow.at <= bindparam("since"))
+)
+IS_NEW = or_(
+    ResolutionRow.learnt_at > bindparam("since"), ResolutionRow.known_at > bindparam("settled_since")
+)
+NEW_ENDS = (
+    select_as(
+        market_id=ResolutionRow.market_id,
+        version=ResolutionRow.version,
+        known_at=ResolutionRow.known_at,
+        payout=ResolutionRow.payout,
+        answer=ResolutionRow.answer,
+    )
+    .where(ResolutionRow.learnt_at <= AT, ResolutionRow.known_at <= bindparam("settled"), IS_NEW)
+    .where(col(ResolutionRow.market_id).in_(SEEN_MARKETS))
+    .order_by(ResolutionRow.market_id, ResolutionRow.version)
+)
+
+
 def read_new_ends(
     connection: Connection, cohort_id: int, since: datetime, at: datetime
 ) -> dict[MarketId, Resolution]:
     """Return the resolutions of a cohort's earlier markets learnt since the last round, latest first."""
-    is_new = or_(ResolutionRow.learnt_at > since, ResolutionRow.known_at > since - SETTLED)
-    seen = (
-        select(SnapshotItemRow.market_id)
-        .join(RoundRow, RoundRow.snapshot_id == SnapshotItemRow.snapshot_id)
-        .where(RoundRow.cohort_id == cohort_id, RoundRow.at <= since)
-    )
-    query = (
-        select_as(
-            market_id=ResolutionRow.market_id,
-            version=ResolutionRow.version,
-            known_at=ResolutionRow.known_at,
-            payout=ResolutionRow.payout,
-            answer=ResolutionRow.answer,
-        )
-        .where(ResolutionRow.learnt_at <= at, ResolutionRow.known_at <= at - SETTLED, is_new)
-        .where(col(ResolutionRow.market_id).in_(seen))
-        .order_by(ResolutionRow.market_id, ResolutionRow.version)
-    )
-    ends = {end.market_id: end for end in read_nouns(Resolution, connection.execute(query))}
+    times = {"since": since, "settled_since": since - SETTLED, "at": at, "settled": at - SETTLED}
+    rows = connection.execute(NEW_ENDS, {"cohort_id": cohort_id, **times})
+    ends = {end.market_id: end for end in read_nouns(Resolution, rows)}
     newest = sorted(ends.values(), key=lambda end: (end.known_at, end.market_id), reverse=True)
     return {end.market_id: end for end in newest[:MOST_ENDED]}

@@ -102,31 +102,40 @@ SALES = (
 )
 
 
+TURN_COUNTS = select(TurnRow.entrant_id, TurnRow.status, func.count()).group_by(
+    TurnRow.entrant_id, TurnRow.status
+)
+
+
 def _count_turns(connection: Connection) -> dict[int, dict[str, int]]:
     """Return the counts of each entrant's turns by status."""
-    query = select(TurnRow.entrant_id, TurnRow.status, func.count())
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for entrant_id, status, turns in connection.execute(query.group_by(TurnRow.entrant_id, TurnRow.status)):
+    for entrant_id, status, turns in connection.execute(TURN_COUNTS):
         counts[entrant_id][status] = turns
     return counts
 
 
+UNKNOWN_COSTS = count(CallRow.id) - count(CallRow.cost)
+COSTS = select(CallRow.entrant_id, total(CallRow.cost), UNKNOWN_COSTS).group_by(CallRow.entrant_id)
+
+
 def _read_costs(connection: Connection) -> dict[int, int | None]:
     """Return the cost of each entrant's calls; None if one is unknown, which is not 0."""
-    unknown = count(CallRow.id) - count(CallRow.cost)
-    query = select(CallRow.entrant_id, total(CallRow.cost), unknown).group_by(CallRow.entrant_id)
-
     costs: dict[int, int | None] = {}
-    for entrant_id, cost, unknown_costs in connection.execute(query):
+    for entrant_id, cost, unknown_costs in connection.execute(COSTS):
         costs[entrant_id] = None if unknown_costs else cost
     return costs
 
 
+SETTINGS_WITH_TOOLS = select(EntrantRow.id, PLAYED_SETTINGS).where(
+    PLAYED_SETTINGS.element.contains('"tools"')
+)
+
+
 def _read_tools(connection: Connection) -> dict[int, tuple[str, ...]]:
     """Return the tools of each entrant that has any."""
-    query = select(EntrantRow.id, PLAYED_SETTINGS).where(PLAYED_SETTINGS.element.contains('"tools"'))
     tools: dict[int, tuple[str, ...]] = {}
-    for entrant_id, settings in connection.execute(query):
+    for entrant_id, settings in connection.execute(SETTINGS_WITH_TOOLS):
         names = json.loads(settings).get("tools")
         if names:
             tools[entrant_id] = tuple(names)
@@ -148,6 +157,11 @@ FILLED_AT_UNKNOWN_VOLUME = (
     .where(col(QuoteRow.volume).is_(None), col(CohortRow.number).in_(IDS))
     .distinct()
 )
+LINE_UPS = (
+    select(CohortRow.number, EntrantRow.name)
+    .from_joined(EntrantRow, CohortRow)
+    .where(col(CohortRow.number).in_(IDS))
+)
 
 
 def read_depths(connection: Connection) -> dict[tuple[int, str], str]:
@@ -165,8 +179,7 @@ def read_depths(connection: Connection) -> dict[tuple[int, str], str]:
         for number, agent in connection.execute(FILLED_AT_UNKNOWN_VOLUME, {"ids": capped}):
             depths[number, agent] = DEPTH_UNKNOWN
 
-    line_ups = select(CohortRow.number, EntrantRow.name).from_joined(EntrantRow, CohortRow)
-    for number, agent in connection.execute(line_ups.where(col(CohortRow.number).in_(unlimited))):
+    for number, agent in connection.execute(LINE_UPS, {"ids": unlimited}):
         depths[number, agent] = UNLIMITED
     return depths
 
@@ -176,29 +189,38 @@ def read_cohort_depths(connection: Connection) -> dict[int, str]:
     return {number: words for (number, _), words in read_depths(connection).items()}
 
 
+IS_AGENT = EntrantRow.name == bindparam("agent")
 ENTRY_COLUMNS = columns_of(EntryRow, Entry.__dataclass_fields__)
+LEDGERS = (
+    select(EntrantRow.name, *ENTRY_COLUMNS)
+    .from_joined(EntrantRow, EntryRow)
+    .where(EntrantRow.cohort_id == COHORT_ID)
+    .order_by(EntrantRow.position, EntryRow.number)
+)
+LEDGER_OF = LEDGERS.where(IS_AGENT)
 
 
 def read_ledgers(connection: Connection, cohort_id: int, agent: str | None = None) -> dict[str, list[Entry]]:
     """Return the ledger of every entrant in line-up order, or of one."""
-    query = (
-        select(EntrantRow.name, *ENTRY_COLUMNS)
-        .from_joined(EntrantRow, EntryRow)
-        .where(*_entrants_of(cohort_id, agent))
-        .order_by(EntrantRow.position, EntryRow.number)
-    )
-    return dict(read_grouped_nouns(Entry, connection.execute(query)))
+    if agent is None:
+        rows = connection.execute(LEDGERS, {"cohort_id": cohort_id})
+    else:
+        rows = connection.execute(LEDGER_OF, {"cohort_id": cohort_id, "agent": agent})
+    return dict(read_grouped_nouns(Entry, rows))
+
+
+ENTRIES_AFTER = (
+    select(EntryRow.entrant_id, *ENTRY_COLUMNS)
+    .where(col(EntryRow.entrant_id).in_(IDS), EntryRow.number > bindparam("first"))
+    .order_by(EntryRow.entrant_id, EntryRow.number)
+)
 
 
 def read_entries_after(connection: Connection, known: Mapping[int, int]) -> dict[int, list[Entry]]:
     """Return the entries of entrants, by id, that come after those up to a number."""
     first = min(known.values(), default=0)
-    query = (
-        select(EntryRow.entrant_id, *ENTRY_COLUMNS)
-        .where(col(EntryRow.entrant_id).in_(known), EntryRow.number > first)
-        .order_by(EntryRow.entrant_id, EntryRow.number)
-    )
-    entries = read_grouped_nouns(Entry, connection.execute(query))
+    rows = connection.execute(ENTRIES_AFTER, {"ids": list(known), "first": first})
+    entries = read_grouped_nouns(Entry, rows)
 
     later = {}
     for entrant_id, last in known.items():
@@ -416,14 +438,17 @@ def read_profits(connection: Connection) -> dict[int, dict[str, int]]:
     return profits
 
 
+PAYOUTS = (
+    select(ResolutionRow.market_id, ResolutionRow.version, ResolutionRow.payout)
+    .where(col(ResolutionRow.market_id).in_(IDS))
+    .order_by(ResolutionRow.market_id, ResolutionRow.version)
+)
+
+
 def read_payouts(connection: Connection, markets: Collection[str]) -> dict[tuple[str, int], int | None]:
     """Return what a YES share paid by each version of how these markets ended; None for a refund."""
-    query = (
-        select(ResolutionRow.market_id, ResolutionRow.version, ResolutionRow.payout)
-        .where(col(ResolutionRow.market_id).in_(markets))
-        .order_by(ResolutionRow.market_id, ResolutionRow.version)
-    )
-    return {(market, version): payout for market, version, payout in connection.execute(query)}
+    rows = connection.execute(PAYOUTS, {"ids": list(markets)})
+    return {(market, version): payout for market, version, payout in rows}
 
 
 def read_newest_pages(connection: Connection, markets: Collection[str] | None = None) -> list[Market]:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func
+from sqlalchemy import Connection, bindparam, func
 
 from agents.secrets import without_credentials
 from arena.record.queries.cohorts import (
+    COHORT_ID,
     LineUps,
     StoredCohort,
     read_cohorts,
@@ -27,7 +28,7 @@ from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, Snapshot
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.scores import RollupRow
 from arena.record.schema.turn import AttemptRow, TurnRow
-from arena.record.schema.typed import col, count, joined, read_grouped_nouns, select, select_as
+from arena.record.schema.typed import IDS, col, count, joined, read_grouped_nouns, select, select_as
 from arena.record.schema.world import QuoteRow, ResolutionRow
 from markets.hashes import digest
 
@@ -85,19 +86,21 @@ def read_progress(connection: Connection, line_ups: LineUps) -> list[CohortProgr
     return progress
 
 
+BEGUN_ROUNDS = (
+    select(RoundRow.id, RoundRow.cohort_id, RoundRow.number, RoundRow.at)
+    .add_columns(SnapshotRow.taken_at, RoundRow.done)
+    .from_joined(RoundRow, SnapshotRow)
+    .where(col(RoundRow.cohort_id).in_(IDS))
+    .order_by(RoundRow.cohort_id, RoundRow.number)
+)
+
+
 def _read_begun_rounds(
     connection: Connection, cohorts: Mapping[int, StoredCohort]
 ) -> dict[int, list[BegunRound]]:
     """Return the rounds that have begun of these cohorts, by the id of the cohort."""
-    query = (
-        select(RoundRow.id, RoundRow.cohort_id, RoundRow.number, RoundRow.at)
-        .add_columns(SnapshotRow.taken_at, RoundRow.done)
-        .from_joined(RoundRow, SnapshotRow)
-        .where(col(RoundRow.cohort_id).in_(cohorts))
-        .order_by(RoundRow.cohort_id, RoundRow.number)
-    )
     rounds: dict[int, list[BegunRound]] = defaultdict(list)
-    for row in connection.execute(query).all():
+    for row in connection.execute(BEGUN_ROUNDS, {"ids": list(cohorts)}).all():
         stored = cohorts[row.cohort_id]
         pending = 0
         failed = 0
@@ -143,34 +146,40 @@ PLAYED_TURNS = (
 )
 
 
+TURNS_OF_COHORT = PLAYED_TURNS.where(RoundRow.cohort_id == COHORT_ID)
+TURNS_OF_AGENT = PLAYED_TURNS.where(EntrantRow.name == bindparam("agent"))
+
+
 def read_played_turns(connection: Connection, cohort_id: int) -> list[PlayedTurn]:
     """Return every turn of a cohort, round by round in line-up order."""
-    rows = connection.execute(PLAYED_TURNS.where(RoundRow.cohort_id == cohort_id))
+    rows = connection.execute(TURNS_OF_COHORT, {"cohort_id": cohort_id})
     return read_grouped_nouns(PlayedTurn, rows)[cohort_id]
 
 
 def read_agent_turns(connection: Connection, agent: str) -> dict[int, list[PlayedTurn]]:
     """Return every turn of an agent, round by round, by the id of its cohort."""
-    return read_grouped_nouns(PlayedTurn, connection.execute(PLAYED_TURNS.where(EntrantRow.name == agent)))
+    return read_grouped_nouns(PlayedTurn, connection.execute(TURNS_OF_AGENT, {"agent": agent}))
+
+
+LAST_TURNS = (
+    select(TurnRow.entrant_id, func.max(RoundRow.at).label("at"))
+    .from_joined(TurnRow, RoundRow, EntrantRow, CohortRow)
+    .where(col(CohortRow.ended_at).is_(None))
+    .group_by(TurnRow.entrant_id)
+    .subquery()
+)
+WAITING_AGENTS = (
+    select(RoundRow.cohort_id, EntrantRow.name, TurnRow.note)
+    .select_from(PLACED_TURNS)
+    .join(LAST_TURNS, (LAST_TURNS.c.entrant_id == EntrantRow.id) & (LAST_TURNS.c.at == RoundRow.at))
+    .where(TurnRow.status == "waiting")
+)
 
 
 def read_waiting_agents(connection: Connection) -> dict[int, dict[str, str]]:
     """Return what agents of open cohorts wait for, from their last turns, by cohort id and name."""
-    last = (
-        select(TurnRow.entrant_id, func.max(RoundRow.at).label("at"))
-        .from_joined(TurnRow, RoundRow, EntrantRow, CohortRow)
-        .where(col(CohortRow.ended_at).is_(None))
-        .group_by(TurnRow.entrant_id)
-        .subquery()
-    )
-    query = (
-        select(RoundRow.cohort_id, EntrantRow.name, TurnRow.note)
-        .select_from(PLACED_TURNS)
-        .join(last, (last.c.entrant_id == EntrantRow.id) & (last.c.at == RoundRow.at))
-        .where(TurnRow.status == "waiting")
-    )
     waiting: dict[int, dict[str, str]] = defaultdict(dict)
-    for cohort_id, name, note in connection.execute(query):
+    for cohort_id, name, note in connection.execute(WAITING_AGENTS):
         waiting[cohort_id][name] = note
     return waiting
 
@@ -203,10 +212,12 @@ def status_counts(turns: Sequence[PlayedTurn]) -> dict[int, Counter[str]]:
     return counts
 
 
+FROZEN_COHORT = select(CohortRow.frozen, CohortRow.hash).where(CohortRow.id == COHORT_ID)
+
+
 def read_frozen_cohort(connection: Connection, cohort_id: int) -> tuple[dict[str, Any], str]:
     """Return what a cohort has frozen, without credentials in addresses, and the hash of what it froze."""
-    query = select(CohortRow.frozen, CohortRow.hash).where(CohortRow.id == cohort_id)
-    frozen, frozen_hash = connection.execute(query).one()
+    frozen, frozen_hash = connection.execute(FROZEN_COHORT, {"cohort_id": cohort_id}).one()
     return without_credentials(json.loads(frozen)), frozen_hash
 
 

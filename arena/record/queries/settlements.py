@@ -17,7 +17,7 @@ from sqlmodel import and_
 from arena.record.queries.cohorts import read_quotes
 from arena.record.schema.cohort import CohortRow, EntrantRow
 from arena.record.schema.ledger import EntryRow, MarkRow
-from arena.record.schema.typed import clause, col, columns_of, read_grouped_nouns, select
+from arena.record.schema.typed import IDS, clause, col, columns_of, read_grouped_nouns, select
 from arena.record.schema.world import ResolutionRow
 from markets.model import MarketId
 from portfolio.ledger import ENDING_KINDS, lot_key
@@ -94,6 +94,9 @@ OWED_LOTS = (
     .select_from(ENTRIES_OF_RECENT)
     .where(EntryRow.kind == "buy", LAST_MARK.is_not(None), ~exists().where(IS_MARKED_PAYMENT))
 )
+MARKED_SINCE = (
+    select(func.min(LAST_MARK)).from_joined(EntrantRow, CohortRow).where(col(CohortRow.ended_at).is_(None))
+)
 LATEST = datetime.max.replace(tzinfo=UTC)
 TIMES_OVERLAP = timedelta(days=1)
 """A round that is caught up is kept under a time at which other cohorts may have been marked already."""
@@ -105,12 +108,7 @@ def read_owed(connection: Connection) -> dict[int, int]:
     That is nothing once they are paid and marked, so only few lots are looked at: those of corrected
     markets, and of markets that ended since some open cohort was marked.
     """
-    marked_since = (
-        select(func.min(LAST_MARK))
-        .from_joined(EntrantRow, CohortRow)
-        .where(col(CohortRow.ended_at).is_(None))
-    )
-    since = connection.scalar(marked_since)
+    since = connection.scalar(MARKED_SINCE)
     edge = LATEST if since is None else since - TIMES_OVERLAP
     rows = connection.execute(OWED_LOTS, {"since": edge}).all()
     if not rows:
@@ -130,30 +128,38 @@ def read_owed(connection: Connection) -> dict[int, int]:
     return owed
 
 
+ENTRIES_OF_LOTS = (
+    select(EntryRow.entrant_id, *columns_of(EntryRow, Entry.__dataclass_fields__))
+    .where(
+        col(EntryRow.entrant_id).in_(bindparam("entrants", expanding=True)),
+        col(EntryRow.market_id).in_(bindparam("markets", expanding=True)),
+    )
+    .order_by(EntryRow.entrant_id, EntryRow.number)
+)
+
+
 def _read_lots(
     connection: Connection, entrant_ids: Sequence[int], markets: Sequence[str]
 ) -> dict[int, dict[LotKey, list[Entry]]]:
     """Return the ledger entries of these entrants about these markets, by entrant and lot."""
-    query = (
-        select(EntryRow.entrant_id, *columns_of(EntryRow, Entry.__dataclass_fields__))
-        .where(col(EntryRow.entrant_id).in_(entrant_ids), col(EntryRow.market_id).in_(markets))
-        .order_by(EntryRow.entrant_id, EntryRow.number)
-    )
+    rows = connection.execute(ENTRIES_OF_LOTS, {"entrants": entrant_ids, "markets": markets})
     lots: dict[int, dict[LotKey, list[Entry]]] = defaultdict(dict)
-    for entrant_id, entries in read_grouped_nouns(Entry, connection.execute(query)).items():
+    for entrant_id, entries in read_grouped_nouns(Entry, rows).items():
         for entry in entries:
             lots[entrant_id].setdefault(lot_key(entry), []).append(entry)
     return lots
 
 
+PAYOUTS = (
+    select(ResolutionRow.market_id, ResolutionRow.payout)
+    .where(col(ResolutionRow.market_id).in_(IDS))
+    .order_by(ResolutionRow.version)
+)
+
+
 def _read_newest_payouts(connection: Connection, markets: Sequence[str]) -> dict[str, int | None]:
     """Return what each of these markets pays by the newest version of its resolution."""
-    query = (
-        select(ResolutionRow.market_id, ResolutionRow.payout)
-        .where(col(ResolutionRow.market_id).in_(markets))
-        .order_by(ResolutionRow.version)
-    )
-    return dict(connection.execute(query).all())
+    return dict(connection.execute(PAYOUTS, {"ids": markets}).all())
 
 
 def _value_at_mark(
