@@ -84,7 +84,7 @@ LAST_MARK = (
     .correlate(EntrantRow.__table__)
     .scalar_subquery()
 )
-IS_RECENT = bindparam("since") <= func.max(ResolutionRow.learnt_at)
+IS_RECENT = func.max(ResolutionRow.learnt_at) >= bindparam("since")
 RECENT = NEWEST_ENDS.having((NEWEST_VERSION > 1) | IS_RECENT).subquery("ends")
 IS_MARKED_PAYMENT = _is_payment(RECENT) & (PAID.at <= LAST_MARK)
 ENTRIES_OF_RECENT = RECENT.join(EntryRow, clause(EntryRow.market_id == RECENT.c.market_id)).join(EntrantRow)
