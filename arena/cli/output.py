@@ -70,13 +70,15 @@ def with_options(text: str, clock: str = "") -> str:
 def by_clock(command: str, clock: str) -> str:
     """Return a command as it is typed in a rehearsal: only the option that names its clock plays it.
 
+    What plays one round does what is due by that clock, and no more.
+
     >>> by_clock("run --round --at 2026-01-04T00:00Z", " --clock clock"), by_clock("check", " --clock clock")
-    ('run --clock clock', 'check')
+    ('run --once --clock clock', 'check')
     """
     if not clock:
         return command
     if command.startswith("run --round"):
-        return f"run{clock}"
+        return f"run --once{clock}"
     if command in ("run", "run --once"):
         return command + clock
     return command

@@ -262,7 +262,11 @@ def next_text(coming: datetime | None, calendar: RoundCalendar, at: datetime, cl
     if coming is None:
         return "–"
     if not calendar.live:
-        return f"{minute(coming)} UTC, simulated: {suggested('run --round', clock)} plays it now"
+        text = f"{minute(coming)} UTC, simulated:"
+        command = suggested("run --round", clock)
+        if clock is not None and coming > at:
+            return f"{text} with that time in the clock's file, {command} plays it"
+        return f"{text} {command} plays it now"
     if not calendar.cohorts and coming <= at:
         return f"now: {suggested('run --round', clock)} starts it"
     return coming_text(coming, at)

@@ -83,7 +83,7 @@ def test_a_command_in_a_line_names_the_rehearsal(named_record: None) -> None:
     LineLog(stream, as_json=False, quiet=False, clock=" --clock clock").report(
         RunEvent(NOW, "waiting", waiting)
     )
-    assert "`arena run --clock clock --database r.db` plays it at once" in stream.getvalue()
+    assert "`arena run --once --clock clock --database r.db` plays it at once" in stream.getvalue()
 
 
 @pytest.mark.parametrize(

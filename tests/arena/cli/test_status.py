@@ -277,9 +277,10 @@ def test_what_is_suggested_names_the_same_record_config_and_clock(tmp_path: Path
 
     write(tmp_path, "2026-01-04T00:00Z\n", "my clock")
     rehearsed = arena(tmp_path, "status", "--clock", "my clock", *named).stdout
-    run = f"arena run --clock 'my clock'{options}"
-    assert f"{run} plays it now\n" in rehearsed
-    assert f"{run}\n" in rehearsed
+    once = f"arena run --once --clock 'my clock'{options}"
+    assert "UTC, simulated: with that time in the clock's file, " in rehearsed
+    assert f"{once} plays it\n" in rehearsed
+    assert f"arena run --clock 'my clock'{options}\n" in rehearsed
     assert "--round" not in rehearsed
 
 
@@ -300,8 +301,25 @@ def test_the_commands_in_json_name_the_same_record_config_and_clock(tmp_path: Pa
     by_clock = {
         reason["code"]: reason for reason in status_of(tmp_path, *named, "--clock", "clock")["reasons"]
     }
-    again = f"arena run --clock clock {options}"
+    again = f"arena run --once --clock clock {options}"
     assert by_clock["failed_turns"]["command"] == again
+
+
+def test_what_plays_the_next_round_of_a_rehearsal_plays_no_other(tmp_path: Path) -> None:
+    simulated_config(tmp_path, "{kind: market}", cohorts="rounds: 4, count: 1")
+    options = ("--clock", "clock", "--database", "rehearsal.db")
+    write(tmp_path, "2026-01-04T00:00Z\n", "clock")
+    assert arena(tmp_path, "run", "--once", *options).returncode == 0
+
+    command = f"arena run --once {' '.join(options)}"
+    shown = arena(tmp_path, "status", *options).stdout
+    assert "2026-01-11 00:00 UTC, simulated: with that time in the clock's file, " in shown
+    assert f"{command} plays it\n" in shown
+
+    write(tmp_path, "2026-01-11T00:00Z\n", "clock")
+    assert f"{command} plays it now\n" in arena(tmp_path, "status", *options).stdout
+    assert arena(tmp_path, *command.split()[1:]).returncode == 0
+    assert status_of(tmp_path, *options)["rounds"]["done"] == 2
 
 
 def test_spans_compare_instants_of_one_clock_only(tmp_path: Path) -> None:
