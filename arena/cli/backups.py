@@ -153,7 +153,7 @@ def plan_page(plan: PruneResult) -> Page:
 def pruned_page(plan: PruneResult, is_done: bool) -> Page:
     """Yield the number of quotes deleted, if any were."""
     if is_done:
-        yield f"{plan.goes:,} quotes were deleted; new ones use their space."
+        yield f"{plan.goes:,} quotes were deleted. New rows use their space; the record keeps its size."
         yield f"Next: {typed('admin verify')}"
 
 

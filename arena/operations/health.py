@@ -33,6 +33,8 @@ is over its time; something does not pass by itself."""
 GOOD_WORDS: frozenset[HealthWord] = frozenset({"ok", "waiting"})
 """Those with which nobody need be woken."""
 
+PRUNE = "admin prune --older-than 90d"
+"""The command that makes room in a record: new rows use it, but the file keeps its size."""
 COMMANDS: Mapping[str, str] = {
     "late": "run",
     "not_running": "run",
@@ -59,8 +61,8 @@ COMMANDS: Mapping[str, str] = {
     "verify_failed": "admin backup",
     "record_unusable": "admin verify --all",
     "damaged": "admin restore … --force",
-    "disk_full": "admin prune",
-    "disk": "admin prune",
+    "disk_full": PRUNE,
+    "disk": PRUNE,
     "clock": "check --live",
     "clock_stepped": "check --live",
     "backup": "admin backup",

@@ -18,6 +18,7 @@ from arena.cohorts.schedule import PLAY_WINDOW, retry_at
 from arena.errors import count_text, first_names
 from arena.operations.health import (
     HEALTH_WORDS,
+    PRUNE,
     HealthReason,
     HealthWord,
     Status,
@@ -48,8 +49,14 @@ RECORD_RETRY = timedelta(seconds=10)
 DISK_FAULTS = ("disk_full", "disk_error")
 DISK_WORDS = ("the disk is full", "the disk failed")
 """How the notes of jobs begin that could not write."""
-FULL = 16_000_000
-"""With fewer bytes the disk counts as full: the log of a round may need as many."""
+NEARLY_FULL = 16_000_000
+"""With fewer bytes the disk is nearly full: the log of a round may need as many."""
+FULL = 1_000_000
+"""With fewer bytes the disk is full."""
+FREE_SOME = "delete old backups or other files, or move the record"
+"""What makes room on a disk at once."""
+PRUNING = "pruning makes room for new rows in the record, but frees none on the disk"
+"""What the command beside it does for a disk."""
 PRICE_JOBS = ("quotes", "catalogue")
 """The jobs that read prices."""
 LATE_CODES = ("due", "late", "playing", "unfinished")
@@ -307,7 +314,7 @@ def _incident_reasons(status: Status) -> Iterator[HealthReason]:
         about = [data["agent"]] if "agent" in data else data.get("agents", ())
         if kind in AGENT_TROUBLES and about and explained.issuperset(about):
             continue
-        if kind in ("job_failing", "cost_unknown") or (_is_full(status) and recorded in full_disks):
+        if kind in ("job_failing", "cost_unknown") or (_is_short(status) and recorded in full_disks):
             continue
         yield incident_reason(recorded, status)
 
@@ -382,7 +389,7 @@ def _mending_command(recorded: RecordedIncident, status: Status) -> str:
     if fault == "damaged":
         return _restore_command(status)
     if fault in DISK_FAULTS:
-        return "admin prune"
+        return PRUNE
     return ""
 
 
@@ -443,7 +450,7 @@ def _job_reasons(status: Status) -> Iterator[HealthReason]:
     begun = {failing.incident.data.get("job"): failing for failing in _ongoing(status, ("job_failing",))}
     for job in status.jobs:
         noted = begun.get(job.name)
-        is_full = _is_full(status) and job.note.startswith(DISK_WORDS)
+        is_full = _is_short(status) and job.note.startswith(DISK_WORDS)
         is_explained = job.name in covered or job.note in causes or is_full
         if not is_explained and job.failures and (noted is not None or job.failures >= FAILURES):
             yield _failing_job_reason(job, noted, status)
@@ -511,26 +518,29 @@ def _record_reasons(status: Status) -> Iterator[HealthReason]:
             waits="whatever reads that page",
             instead=_restore_command(status),
         )
-    if _is_full(status):
+    if around.free is not None and _is_short(status):
         known = list(_full_disks(status))
+        is_full = around.free < FULL
+        level = "full" if is_full else "nearly full"
         yield HealthReason(
             word="trouble",
             code="disk_full",
-            text=f"the disk of the record is full: {megabytes(around.free or 0)} are free",
+            text=f"the disk of the record is {level}: {megabytes(around.free)} is free; {FREE_SOME}",
+            cause=PRUNING,
             since=min((recorded.incident.at for recorded in known), default=None),
-            next_try=status.at + RECORD_RETRY if status.running else None,
-            waits="everything",
+            next_try=status.at + RECORD_RETRY if status.running and (known or is_full) else None,
+            waits="everything" if known or is_full else "",
             incidents=tuple(recorded.id for recorded in known),
         )
     elif around.free is not None and around.free < max(LEAST_FREE, 2 * around.size):
-        text = f"{megabytes(around.free)} are free for a record of {megabytes(around.size)}"
-        yield HealthReason("waiting", "disk", text)
+        text = f"{megabytes(around.free)} is free for a record of {megabytes(around.size)}; {FREE_SOME}"
+        yield HealthReason("waiting", "disk", text, cause=PRUNING)
 
 
-def _is_full(status: Status) -> bool:
-    """Tell whether the disk of the record is full."""
+def _is_short(status: Status) -> bool:
+    """Tell whether the disk of the record is full or nearly full."""
     free = status.around.free
-    return free is not None and free < FULL
+    return free is not None and free < NEARLY_FULL
 
 
 def _full_disks(status: Status) -> Iterator[RecordedIncident]:

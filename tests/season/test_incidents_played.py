@@ -285,15 +285,15 @@ def test_4_a_full_disk(world: Arena) -> None:
         assert any("the disk is full" in words for words in failed), failed
         reason = world.reasons("disk_full")["disk_full"]
         assert (reason["health"], reason["waits"]) == ("trouble", "everything")
-        assert reason["text"] == "the disk of the record is full: 0 MB are free"
-        assert reason["command"] == "arena admin prune"
+        assert reason["text"].startswith("the disk of the record is full: 0 MB is free; delete old backups ")
+        assert reason["command"] == "arena admin prune --older-than 90d"
         (told,) = world.receiver.of("record_unusable")
         assert told["cause"] == f"the disk is full: cannot write {world.record}"
         assert (told["since"], told["next_try"]) == (
             instant(SUNDAY + WEEK),
             instant(SUNDAY + WEEK + timedelta(seconds=10)),
         )
-        assert (told["waits"], told["command"]) == ("everything", "arena admin prune")
+        assert (told["waits"], told["command"]) == ("everything", "arena admin prune --older-than 90d")
 
         (disk / "filler").unlink()
         world.provider.script("eve", says(GOOD))

@@ -225,6 +225,8 @@ def test_every_command_that_is_named_exists(code: str) -> None:
         command = command.get_command(command.context_class(command), words.pop(0))
     options = [option for parameter in command.params for option in parameter.opts]
     assert [word for word in words if word.startswith("--") and word not in options] == []
+    needed = [one for one in command.params if one.required and one.param_type_name == "option"]
+    assert [one.opts for one in needed if not {*one.opts} & {*words}] == []
 
 
 BY_INCIDENT = {

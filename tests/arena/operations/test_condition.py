@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.operations.health import BudgetUse, RoundCalendar, Spending, Status
+from arena.operations.health import BudgetUse, RoundCalendar, Spending, Status, Surroundings
 from arena.operations.judge import judge_health
 from arena.record.model.cohort import JobState
 from arena.record.model.incident import Incident, RecordedIncident
@@ -74,6 +74,34 @@ WORDS: list[tuple[Status, str, list[str]]] = [
 @pytest.mark.parametrize(("status", "word", "reasons"), WORDS, ids=range(len(WORDS)))
 def test_the_word_and_why(status: Status, word: str, reasons: list[str]) -> None:
     assert (status.word, codes(status)) == (word, reasons)
+
+
+DISK = "the disk of the record is"
+ROOM_AT_ONCE = "delete old backups or other files, or move the record"
+
+
+@pytest.mark.parametrize(
+    ("free", "text", "waits"),
+    [
+        (100_000, f"{DISK} full: 0 MB is free; {ROOM_AT_ONCE}", "everything"),
+        (1_200_000, f"{DISK} nearly full: 1 MB is free; {ROOM_AT_ONCE}", ""),
+        (9_000_000, f"{DISK} nearly full: 9 MB is free; {ROOM_AT_ONCE}", ""),
+        (500_000_000, f"500 MB is free for a record of 2 MB; {ROOM_AT_ONCE}", ""),
+    ],
+)
+def test_a_disk_with_little_room_says_what_frees_some_at_once(free: int, text: str, waits: str) -> None:
+    (reason,) = after(30, DONE, around=Surroundings(size=2_000_000, free=free)).reasons
+    assert (reason.text, reason.waits) == (text, waits)
+    assert reason.cause == "pruning makes room for new rows in the record, but frees none on the disk"
+    assert reason.command == "admin prune --older-than 90d"
+
+
+def test_a_record_that_could_not_be_written_waits_on_a_disk_that_is_nearly_full() -> None:
+    data = {"reason": "disk_full", "message": "the disk is full: cannot write arena.db"}
+    unusable = Incident("record_unusable", "record@1", NOW, "the record can't be used", data)
+    told = RecordedIncident(7, unusable, None, None, 0, None)
+    (reason,) = after(30, DONE, incidents=(told,), around=Surroundings(free=9_000_000)).reasons
+    assert (reason.waits, reason.incidents) == ("everything", (7,))
 
 
 def test_the_lag_is_that_of_turns_that_are_not_in_and_not_of_those_tried_again() -> None:

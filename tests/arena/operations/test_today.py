@@ -61,7 +61,9 @@ def test_each_thing_names_its_command() -> None:
         "round 1 is late": "run",
         "A_KEY is not set: bob, cy will not play; set it in .env": "check",
         "claude: 12 of 40 answers malformed": "show agent claude",
-        "1.5 GB are free for a record of 1.0 GB": "admin prune",
+        "1.5 GB is free for a record of 1.0 GB; delete old backups or other files, or move the record": (
+            "admin prune --older-than 90d"
+        ),
     }
 
 
