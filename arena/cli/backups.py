@@ -1,7 +1,7 @@
 """`arena admin backup`, `restore` and `prune`: what they do, and the pages they print."""
 
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from shlex import quote
 
@@ -18,9 +18,13 @@ from arena.operations.backups import BackupFolder, UpgradeResult, back_up_record
 from arena.record.files.backup import Backup
 from arena.record.files.integrity import RecordContent
 from arena.record.files.restore import RestoreResult, move_record, restore
-from arena.record.schema.database import open_read_only, url_of
+from arena.record.model.cohort import REHEARSAL
+from arena.record.queries.cohorts import read_cohorts
+from arena.record.queries.markets import BEGINNING, read_newest_instant
+from arena.record.schema.database import Connection, open_read_only, url_of
 from arena.record.schema.database_errors import record_name
 from arena.record.write.listings import PruneResult, plan_pruning, prune_quotes
+from arena.record.write.operations import read_jobs
 from arena.verify.content import verified_content
 
 COUNTED = ("cohort", "round", "turn", "call")
@@ -121,12 +125,13 @@ def _content_lines(sentence: str, content: RecordContent) -> Page:
 
 def prune(chosen: Options, older_than: str, dry_run: bool, yes: bool) -> None:
     """Delete old quotes once the user agrees, and print how many were or would be deleted."""
-    at = now()
-    before = at - age(older_than)
+    length = age(older_than)
     with chosen.reading() as connection:
-        plan = plan_pruning(connection, before)
+        own = own_instant(connection)
+        at = own or now()
+        plan = plan_pruning(connection, at - length)
     if not chosen.json:
-        print_page(plan_page(plan))
+        print_page(plan_page(plan, own))
 
     is_done = plan.goes > 0 and not dry_run
     if is_done and not yes:
@@ -136,12 +141,28 @@ def prune(chosen: Options, older_than: str, dry_run: bool, yes: bool) -> None:
         is_done = typer.confirm("Delete them?")
     if is_done:
         with chosen.writing() as record:
-            plan = record.write(prune_quotes, before, at)
+            plan = record.write(prune_quotes, at - length, at)
     chosen.answer({"done": is_done} | asdict(plan), pruned_page, plan, is_done)
 
 
-def plan_page(plan: PruneResult) -> Page:
-    """Yield the number of quotes that can be deleted, and why the others stay."""
+def own_instant(connection: Connection) -> datetime | None:
+    """Return the newest instant of a record from a rehearsal or of a season with its own time, else None."""
+    is_made_up = any(stored.cohort.stamp != "live" for stored in read_cohorts(connection))
+    if not is_made_up and REHEARSAL not in read_jobs(connection):
+        return None
+
+    newest = read_newest_instant(connection, BEGINNING)
+    return None if newest == BEGINNING else newest
+
+
+def plan_page(plan: PruneResult, own: datetime | None) -> Page:
+    """Yield the number of quotes that can be deleted, and why the others stay.
+
+    `own` is the newest instant of a record with a time of its own.
+    """
+    if own is not None:
+        newest = f"{minute(own)} UTC"
+        yield f"The record has a time of its own: ages count from its newest instant, {newest}."
     quotes = plan.goes + plan.used + plan.last + plan.later
     yield f"Of {quotes:,} quotes, as of {minute(plan.older_than)} UTC:"
     yield f"  {plan.goes:,} can be deleted: older, and nothing depends on them"

@@ -1,16 +1,24 @@
 """`arena admin` with backups: what its commands print, and how they end."""
 
+import asyncio
 import json
 import shutil
 import sqlite3
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from arena.record.model.cohort import REHEARSAL, JobState
+from arena.record.write.operations import put_job
+from arena.rounds.round import play_round
 from tests.arena.record.downgraded import of_version
+from tests.builders import NOW
 from tests.program.in_process import answered, invoke
 from tests.records.full_record import build
+from tests.records.little_world import LittleVenue, a_world, begun_live, says
+from tests.records.opened_record import opened_record
 
 CONFIG = """\
 database: season.db
@@ -130,6 +138,25 @@ def test_of_a_record_that_can_not_be_upgraded_nothing_is_touched(
     with sqlite3.connect("season.db") as database:
         assert database.execute("SELECT version_num FROM alembic_version").fetchone() == (older_version,)
     database.close()
+
+
+def test_the_age_of_quotes_counts_from_the_newest_instant_of_a_record_with_its_own_time(here: Path) -> None:
+    said = run("prune", "--older-than", "1d", "--dry-run").output
+    assert said.startswith("The record has a time of its own: ages count from its newest instant, 2026-01-")
+    found = told("prune", "--older-than", "1d", "--dry-run")
+    assert found["older_than"].startswith("2026-01-")
+    assert found["later"] > 0
+
+
+def test_the_age_of_quotes_counts_from_the_newest_instant_of_a_rehearsal_on_a_live_venue(here: Path) -> None:
+    with opened_record(here / "live.db") as record:
+        stored = begun_live(record, "ann")
+        asyncio.run(play_round(stored, 1, a_world(LittleVenue(), {"ann": says("0.7")}), record))
+    named = ("prune", "--older-than", "1d", "--dry-run", "--database", "live.db")
+    assert told(*named)["older_than"] > (NOW - timedelta(days=1)).isoformat()
+    with opened_record(here / "live.db") as record:
+        record.write(put_job, JobState(REHEARSAL, NOW, NOW, NOW))
+    assert told(*named)["older_than"] == (NOW - timedelta(days=1)).isoformat()
 
 
 def test_a_copy_says_both_places_and_the_hash(here: Path) -> None:
