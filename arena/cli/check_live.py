@@ -1,6 +1,7 @@
 """`arena check --live`: whether the venue and the models can be reached, and how they answer."""
 
 import asyncio
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from shlex import quote
@@ -16,7 +17,8 @@ from arena.cli.page import Page, print_page
 from arena.cli.table import Table, TableColumn
 from arena.clock import now
 from arena.cohorts.freeze import stamp_of
-from arena.config import Config
+from arena.config import Config, environment
+from arena.config.environment import key_place
 from arena.errors import ArenaError
 from arena.rounds.live_check import VenueCheck, call_trouble, check_models, check_venue, models_of
 
@@ -74,7 +76,7 @@ def check_live(
         live, calls = run_async(live_answers(config, names, targets, recording))
     data: dict[str, Any] = {
         "live": list(map(venue_data, live)),
-        "models": list(map(model_data, targets, calls)),
+        "models": [model_data(target, call, config) for target, call in zip(targets, calls, strict=True)],
     }
     if recording is not None:
         data["recorded"] = write_recorded(config, recording)
@@ -108,8 +110,16 @@ def write_recorded(config: Config, recording: CassetteRecording) -> dict[str, An
     return recorded_data(cassette, path, recording.models.faults)
 
 
-def model_data(target: PingTarget, call: Call) -> dict[str, Any]:
-    """Return a model's answer for JSON."""
+def model_data(target: PingTarget, call: Call, config: Config) -> dict[str, Any]:
+    """Return a model's answer for JSON; of a key that is refused it says where that is read from."""
+    trouble = None
+    if call.error is not None:
+        trouble = call_trouble(call.error)
+        known = environment(config.folder, os.environ)
+        place = key_place(target.settings, known, os.environ)
+        if trouble.code == "auth" and place:
+            trouble.hint = f"check {place}, and whether that key may use this model"
+
     return {
         "model": target.settings.model,
         "agents": list(target.agents),
@@ -119,7 +129,7 @@ def model_data(target: PingTarget, call: Call) -> dict[str, Any]:
         "latency_ms": call.latency_ms,
         "cost_usd": exact(call.cost),
         "remark": remark(call) or None,
-        "error": call.error and call_trouble(call.error).as_dict(),
+        "error": trouble and trouble.as_dict(),
     }
 
 

@@ -140,6 +140,34 @@ def missing_keys(agents: Iterable[AgentConfig], environ: Mapping[str, str]) -> d
     return missing
 
 
+def key_places(agents: Iterable[AgentConfig], folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return where the key of each agent's model is read from, in words, by the agent's name."""
+    known = environment(folder, environ)
+    places = {}
+    for agent in agents:
+        place = key_place(model_settings(agent.settings), known, environ)
+        if place:
+            places[agent.name] = place
+    return places
+
+
+def key_place(settings: ModelSettings | None, known: Mapping[str, str], environ: Mapping[str, str]) -> str:
+    """Return the variable that a model's key is read from, and whether `.env` adds it to the environment.
+
+    `known` is the environment with `.env`. The text is empty if no variable is known.
+
+    >>> mine = ModelSettings(model="openai/mine", api_key_env="MY_KEY")
+    >>> key_place(mine, {"MY_KEY": "…"}, {}), key_place(mine, {"MY_KEY": "…"}, {"MY_KEY": "…"})
+    ('MY_KEY in .env', 'MY_KEY')
+    """
+    variables = () if settings is None else key_variables(settings)
+    if not variables:
+        return ""
+
+    variable = next((name for name in variables if known.get(name)), variables[0])
+    return variable if variable in environ else f"{variable} in .env"
+
+
 def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment with the variables that `.env` in the folder adds to it.
 

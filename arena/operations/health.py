@@ -178,7 +178,8 @@ class Surroundings:
     `missing_keys` has, by agent, the environment variable that is not set. With `expects_backups` the config
     has the backup turned on, and `backup_at` is when the newest file in its folder was made. `damage` is what
     a look at the pages of the file found to be wrong, `backup_file` is the newest backup, and `servers`
-    are who is asked for an agent's model by the config of now. `clock_file` has a rehearsal's time.
+    are who is asked for an agent's model by the config of now. `key_places` say where an agent's key is read
+    from. `clock_file` has a rehearsal's time.
     """
 
     missing_keys: Mapping[str, str] = field(default_factory=dict)
@@ -189,6 +190,7 @@ class Surroundings:
     damage: str = ""
     backup_file: str = ""
     servers: Mapping[str, str] = field(default_factory=dict)
+    key_places: Mapping[str, str] = field(default_factory=dict)
     clock_file: str = ""
 
 

@@ -233,7 +233,7 @@ def _model_reasons(status: Status) -> Iterator[HealthReason]:
                 group.rounds.append(state)
 
     for (server, error), group in groups.items():
-        code, words = MODEL_TROUBLES.get(error, OTHER_TROUBLE)
+        code, _ = MODEL_TROUBLES.get(error, OTHER_TROUBLE)
         agents = group.agents
         ongoing = list(_of_agents(status, agents))
         lasts = bool(ongoing) or not all(turn.passing for turn in group.turns)
@@ -244,7 +244,7 @@ def _model_reasons(status: Status) -> Iterator[HealthReason]:
         yield HealthReason(
             word="trouble" if lasts else "waiting",
             code=code,
-            text=f"{server or 'the model'} {words}: {agents_text(agents)}",
+            text=_model_text(server or "the model", error, agents, status),
             about=agents[0],
             cause=group.cause,
             since=min(times),
@@ -252,6 +252,19 @@ def _model_reasons(status: Status) -> Iterator[HealthReason]:
             waits=", ".join(waits),
             incidents=tuple(recorded.id for recorded in ongoing),
         )
+
+
+def _model_text(server: str, error: str, agents: Sequence[str], status: Status) -> str:
+    """Return what a model's server does to these agents; of a key that it refuses, where that is read from."""
+    _, words = MODEL_TROUBLES.get(error, OTHER_TROUBLE)
+    if error != "auth":
+        return f"{server} {words}: {agents_text(agents)}"
+
+    known = status.around.key_places
+    places = list(dict.fromkeys(known[agent] for agent in agents if agent in known))
+    keys = "keys" if len(places) > 1 else "key"
+    text = f"{server} refuses the {keys} of {agents_text(agents)}"
+    return f"{text}: {', '.join(places)}" if places else text
 
 
 def agents_text(agents: Sequence[str]) -> str:

@@ -109,7 +109,7 @@ def read_surroundings(connection: "Connection", config: "Config | None", damage:
     if config is None:
         return Surroundings(size=size, free=free, damage=damage)
 
-    from arena.config.environment import environment, missing_keys
+    from arena.config.environment import environment, key_places, missing_keys
 
     missing = missing_keys(config.agents, environment(config.folder, os.environ))
     backup = _newest_backup_file(connection, config)
@@ -122,6 +122,7 @@ def read_surroundings(connection: "Connection", config: "Config | None", damage:
         damage=damage,
         backup_file="" if backup is None else str(backup[1]),
         servers={agent.name: _server_of(agent) for agent in config.agents},
+        key_places=key_places(config.agents, config.folder, os.environ),
     )
 
 

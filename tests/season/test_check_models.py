@@ -104,7 +104,7 @@ def test_what_went_wrong_is_told_in_words_and_what_is_odd_too(
     told = arena(tmp_path, "check", "--live", "--model", "a-401", "--model", "a-prose")
     assert told.returncode == 2
     assert "litellm" not in told.stdout
-    assert "→ check the key" in told.stdout
+    assert "→ check CANARY_KEY, and whether that key may use this model" in told.stdout
     assert "openai/prose: it did not answer in the requested form" in told.stdout
     assert KEY not in told.stdout + told.stderr
     assert "Traceback" not in told.stderr

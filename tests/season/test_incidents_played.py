@@ -188,7 +188,7 @@ def test_1_a_key_that_is_refused(world: Arena) -> None:
     world.once(SUNDAY)
     reason = world.reasons("key_refused")["key_refused"]
     host = world.provider.url.removeprefix("http://").removesuffix("/v1")
-    assert reason["text"] == f"{host} refuses the key: eve"
+    assert reason["text"] == f"{host} refuses the key of eve: CANARY_AUTH_KEY"
     assert reason["cause"].startswith("auth: Incorrect API key provided: [hidden]")
     assert len(reason["cause"]) < 230
     assert (reason["health"], reason["waits"]) == ("trouble", "round 1 of cohort 1")
@@ -671,7 +671,8 @@ def test_many_agents_whose_key_one_provider_refuses_are_one_incident(count: int,
     world.once(SUNDAY)
     world.once(SUNDAY + WEEK)
     reason = world.reasons("key_refused")["key_refused"]
-    assert reason["text"].endswith(f"refuses the key: {count} agents (a0, a1, a2 and {count - 3} more)")
+    agents = f"{count} agents (a0, a1, a2 and {count - 3} more)"
+    assert reason["text"].endswith(f"refuses the key of {agents}: CANARY_AUTH_KEY")
     assert reason["cause"] == f"auth: no such key ({count} turns)"
     (told,) = world.receiver.of("agent_failing")
     assert (told["text"], told["cause"]) == (reason["text"], reason["cause"])

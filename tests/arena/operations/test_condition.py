@@ -8,7 +8,7 @@ import pytest
 
 from arena.operations.health import BudgetUse, RoundCalendar, Spending, Status, Surroundings
 from arena.operations.judge import judge_health
-from arena.record.model.cohort import JobState
+from arena.record.model.cohort import JobState, UnansweredTurn
 from arena.record.model.incident import Incident, RecordedIncident
 from arena.record.model.status import LeaderStatus, RoundState
 from arena.record.queries.cohorts import StoredCohort
@@ -102,6 +102,38 @@ def test_a_record_that_could_not_be_written_waits_on_a_disk_that_is_nearly_full(
     told = RecordedIncident(7, unusable, None, None, 0, None)
     (reason,) = after(30, DONE, incidents=(told,), around=Surroundings(free=9_000_000)).reasons
     assert (reason.waits, reason.incidents) == ("everything", (7,))
+
+
+def refused(*agents: str) -> tuple[RoundState, dict[str, Any]]:
+    """Return a round in which a server refused the keys of these agents, and the turns without an answer."""
+    state = replace(BEGUN, turns={"played": 3 - len(agents), "failed": len(agents)})
+    turns = [UnansweredTurn(agent, "auth", "no such key", False, NOW, "api.sky") for agent in agents]
+    return state, {"unanswered": {state.id: turns}}
+
+
+@pytest.mark.parametrize(
+    ("agents", "places", "text"),
+    [
+        (["ann"], {"ann": "ANN_KEY in .env"}, "api.sky refuses the key of ann: ANN_KEY in .env"),
+        (
+            ["ann", "bob"],
+            {"ann": "SKY_KEY", "bob": "SKY_KEY"},
+            "api.sky refuses the key of ann, bob: SKY_KEY",
+        ),
+        (
+            ["ann", "bob"],
+            {"ann": "A", "bob": "B in .env"},
+            "api.sky refuses the keys of ann, bob: A, B in .env",
+        ),
+        (["ann"], {}, "api.sky refuses the key of ann"),
+    ],
+)
+def test_a_key_that_is_refused_is_named_by_its_variable(
+    agents: list[str], places: dict[str, str], text: str
+) -> None:
+    state, unanswered = refused(*agents)
+    (reason,) = after(30, state, around=Surroundings(key_places=places), **unanswered).reasons
+    assert (reason.code, reason.text) == ("key_refused", text)
 
 
 def test_the_lag_is_that_of_turns_that_are_not_in_and_not_of_those_tried_again() -> None:
