@@ -33,6 +33,7 @@ from arena.operations.health import (
     awaited_text,
     coming_text,
     past_text,
+    second_step,
 )
 from arena.operations.status import (
     incident_data,
@@ -162,6 +163,7 @@ def task_lines(tasks: Sequence[Task], clock: Path | None) -> Page:
     """Yield each task with its command below it."""
     for task in tasks:
         yield f"  {task.text}\n    {suggested(task.command, clock)}"
+        yield from second_lines(task.code, clock)
 
 
 def reason_lines(status: Status, clock: Path | None) -> Page:
@@ -173,6 +175,14 @@ def reason_lines(status: Status, clock: Path | None) -> Page:
             yield f"    {details}"
         if reason.command:
             yield f"    {suggested(reason.command, clock)}"
+            yield from second_lines(reason.code, clock)
+
+
+def second_lines(code: str, clock: Path | None) -> Page:
+    """Yield the second step against a trouble, if there is one: asking a model alone does not end it."""
+    command = second_step(code)
+    if command:
+        yield f"    once the model answers, the next round clears this: {suggested(command, clock)}"
 
 
 def status_fields(status: Status, clock: Path | None) -> Iterator[tuple[str, str]]:

@@ -74,6 +74,15 @@ COMMANDS: Mapping[str, str] = {
 """The command that helps against a reason, or shows more of it, by its code; `{}` is what it is about."""
 
 
+def second_step(code: str) -> str:
+    """Return the command that ends a trouble once its first one has reached the model; empty without one.
+
+    >>> second_step("key_refused"), second_step("venue_down")
+    ('run --round', '')
+    """
+    return "run --round" if COMMANDS.get(code) == "check --live --model {}" else ""
+
+
 @dataclass(frozen=True, slots=True)
 class HealthReason:
     """Why health is no better than a word: what is wrong, with all that an operator needs to act on it.

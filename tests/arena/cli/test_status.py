@@ -299,6 +299,11 @@ def test_the_commands_in_json_name_the_same_record_config_and_clock(tmp_path: Pa
     again = f"arena run --round --at 2026-01-04T00:00Z {options}"
     assert reasons["failed_turns"]["command"] == again
 
+    shown = arena(tmp_path, "status", *named).stdout
+    cleared = [line for line in shown.splitlines() if "the next round clears this:" in line]
+    assert len(cleared) == 2, "to do today, and of the health"
+    assert all(line.endswith(f"arena run --round {options}") for line in cleared)
+
     write(tmp_path, "2026-01-04T00:00Z\n", "clock")
     by_clock = {
         reason["code"]: reason for reason in status_of(tmp_path, *named, "--clock", "clock")["reasons"]
