@@ -251,7 +251,7 @@ def proof_text(proof: Data) -> str:
     """Return when a venue or a provider was last recorded, and what could be read."""
     name = proof["name"][:1].upper() + proof["name"][1:]
     if proof["on"] is None:
-        return f"{name} never (arena check --live --record)"
+        return f"{name}'s answers were never recorded (arena check --live --record records them)"
     ago = "today"
     if proof["days"]:
         ago = f"{count_text(proof['days'], 'day')} ago"

@@ -230,7 +230,7 @@ def verified_text(verified: VerifiedHead, at: datetime, clock: Path | None) -> s
     since = when(datetime.fromisoformat(verified.all_since), at)
     if new_at == since:
         return f"all rows verified {new_at}"
-    return f"new rows verified {new_at}; all older rows since {since}"
+    return f"new rows last verified {new_at}; every older row at least once since {since}"
 
 
 def spending_fields(status: Status) -> Iterator[tuple[str, str]]:

@@ -121,11 +121,15 @@ async def resolutions(context: JobContext, at: datetime) -> str:
 async def marks(context: JobContext, at: datetime) -> str:
     """Settle and value every open cohort that has no earlier step to do."""
     done = 0
+    blocked = 0
     faults = []
 
     for stored in open_cohorts(context.record):
         number = stored.cohort.number
-        if number in context.blocked or not _behind(stored, at, context.record):
+        if number in context.blocked:
+            blocked += 1
+            continue
+        if not _behind(stored, at, context.record):
             continue
         try:
             await track_cohort(stored, at, context.world, context.record)
@@ -137,7 +141,22 @@ async def marks(context: JobContext, at: datetime) -> str:
 
     if faults:
         raise ArenaError("not_marked", "; ".join(faults), status=2)
-    return f"{count_text(done, 'cohort')} settled and marked"
+    return _marks_note(done, blocked)
+
+
+def _marks_note(done: int, blocked: int) -> str:
+    """Return how many cohorts the job has settled and marked: rounds do that too, so there may be none left.
+
+    >>> _marks_note(2, 0), _marks_note(0, 0), _marks_note(0, 1)
+    ('2 cohorts settled and marked', 'nothing was left to settle or mark', '1 cohort waits for its round')
+    """
+    if done:
+        return f"{count_text(done, 'cohort')} settled and marked"
+    if blocked:
+        return (
+            f"{count_text(blocked, 'cohort')} {'waits for its' if blocked == 1 else 'wait for their'} round"
+        )
+    return "nothing was left to settle or mark"
 
 
 async def scores(context: JobContext, at: datetime) -> str:

@@ -110,7 +110,10 @@ def test_an_old_row_that_rots_is_found_by_a_daily_run_and_told_until_it_is_mende
     tamper(tmp_path / "arena.db", rot.replace("rules || '!'", "rtrim(rules, '!')"))
     assert run_on_day(10) == {"job": part.format(4)}
     said = " ".join(arena(tmp_path, "status", "--clock", "clock").stdout.split())
-    read = "new rows verified 2026-01-14 00:00 UTC (0 s ago); all older rows since 2026-01-04 00:00 UTC"
+    read = (
+        "new rows last verified 2026-01-14 00:00 UTC (0 s ago); "
+        "every older row at least once since 2026-01-04 00:00 UTC"
+    )
     assert read in said
     assert rows(tmp_path, "SELECT kind FROM incident WHERE ended_at IS NULL") == []
 
