@@ -218,7 +218,8 @@ def status_fields(status: Status, clock: Path | None) -> Iterator[tuple[str, str
     rejected = ", ".join(f"{row.records:,} {row.venue} {row.kind} {row.code}" for row in status.quarantined)
     yield "quarantine", f"{rejected or 'nothing'} in the last day"
     yield "heads", heads_text(status)
-    yield "backup", when(status.backup_at, at) if status.backup_at else "none yet"
+    backup = when(status.backup_at, at) if status.backup_at else "none yet"
+    yield "backup", f"{backup}; its file is not here" if status.backup_is_away else backup
 
 
 def verified_text(verified: VerifiedHead, at: datetime, clock: Path | None) -> str:

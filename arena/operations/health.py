@@ -188,13 +188,14 @@ class Surroundings:
     has the backup turned on, and `backup_at` is when the newest file in its folder was made. `damage` is what
     a look at the pages of the file found to be wrong, `backup_file` is the newest backup, and `servers`
     are who is asked for an agent's model by the config of now. `key_places` say where an agent's key is read
-    from. `clock_file` has a rehearsal's time.
+    from. `clock_file` has a rehearsal's time. With `looked_for_backups` the folder of backups is known.
     """
 
     missing_keys: Mapping[str, str] = field(default_factory=dict)
     size: int = 0
     free: int | None = None
     expects_backups: bool = False
+    looked_for_backups: bool = False
     backup_at: datetime | None = None
     damage: str = ""
     backup_file: str = ""
@@ -313,6 +314,14 @@ class Status:
     def backup(self) -> JobState | None:
         """Return the state of the backup job of `arena run`, if it has run."""
         return next((job for job in self.jobs if job.name == "backup"), None)
+
+    @property
+    def backup_is_away(self) -> bool:
+        """Tell whether the file of the last backup by `arena run` is not in the folder of backups."""
+        if self.backup is None or self.backup.failures or not self.around.looked_for_backups:
+            return False
+        newest = self.around.backup_at  # from the file's name, which has whole seconds
+        return newest is None or newest < self.backup.due_at.replace(microsecond=0)
 
     @property
     def backup_at(self) -> datetime | None:

@@ -629,6 +629,8 @@ def _backup_reasons(status: Status) -> Iterator[HealthReason]:
         yield HealthReason("waiting", "backup", "there is no backup yet")
     elif status.at - last > BACKUP_AGE:
         yield HealthReason("waiting", "backup", f"the last backup is {(status.at - last).days} days old")
+    elif status.backup_is_away:
+        yield HealthReason("waiting", "backup", "the file of the last backup is not here")
 
 
 def _unproven(status: Status) -> Iterator[HealthReason]:

@@ -112,12 +112,18 @@ def read_surroundings(connection: "Connection", config: "Config | None", damage:
     from arena.config.environment import environment, key_places, missing_keys
 
     missing = missing_keys(config.agents, environment(config.folder, os.environ))
-    backup = _newest_backup_file(connection, config)
+    backup = None
+    looked_for_backups = True
+    try:
+        backup = newest_backup_file(connection.engine.url, config.backups)
+    except ArenaError:  # one of the files can't be read
+        looked_for_backups = False
     return Surroundings(
         missing_keys=missing,
         size=size,
         free=free,
         expects_backups=bool(config.run.backup),
+        looked_for_backups=looked_for_backups,
         backup_at=None if backup is None else backup[0],
         damage=damage,
         backup_file="" if backup is None else str(backup[1]),
@@ -130,14 +136,6 @@ def _server_of(agent: "AgentConfig") -> str:
     """Return the server that is asked for an agent's model; empty without a model."""
     settings = model_settings(agent.settings)
     return "" if settings is None else server_of(settings.model, settings.base_url)
-
-
-def _newest_backup_file(connection: "Connection", config: "Config") -> tuple[datetime, Path] | None:
-    """Return when the newest backup in the config's folder was made, and its file, if that can be read."""
-    try:
-        return newest_backup_file(connection.engine.url, config.backups)
-    except ArenaError:
-        return None
 
 
 def read_status(

@@ -140,6 +140,18 @@ def test_of_a_record_that_can_not_be_upgraded_nothing_is_touched(
     database.close()
 
 
+def test_a_record_that_was_moved_without_its_backups_says_that_they_are_not_here(here: Path) -> None:
+    with opened_record(here / "season.db") as record:
+        record.write(put_job, JobState("backup", NOW, NOW, NOW, note="season-20260104T120000Z.db"))
+    missing = "backup       2026-01-04 12:00 UTC ("
+    shown = next(line for line in invoke("status").output.splitlines() if line.startswith(missing))
+    assert shown.endswith("; its file is not here")
+
+    told("backup")
+    shown = next(line for line in invoke("status").output.splitlines() if line.startswith("backup "))
+    assert "not here" not in shown
+
+
 def test_the_age_of_quotes_counts_from_the_newest_instant_of_a_record_with_its_own_time(here: Path) -> None:
     said = run("prune", "--older-than", "1d", "--dry-run").output
     assert said.startswith("The record has a time of its own: ages count from its newest instant, 2026-01-")

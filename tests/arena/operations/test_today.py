@@ -76,6 +76,8 @@ def test_a_clock_that_is_behind_and_a_backup_that_is_old_are_told() -> None:
         "the last backup is 3 days old",
     ]
     assert "there is no backup yet" in texts(replace(status, jobs=()), around=backs_up)
+    away = texts(replace(status, at=NOW - 3 * DAY), around=replace(backs_up, looked_for_backups=True))
+    assert away["the file of the last backup is not here"] == "admin backup"
     rehearsed = texts(replace(status, jobs=()), around=Surroundings(clock_file="my clock"))
     assert rehearsed == {
         "the time in my clock is behind the record: prices were read at 2026-01-05 12:00 UTC": (
