@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -65,15 +66,7 @@ POOR_HEALTH = 2
 
 def show_status(chosen: Options, clock: Path | None) -> None:
     """Print the tasks of today and the state of the arena; exit with status 2 if health is poor."""
-    config = chosen.known()
-    address = chosen.record() if config is None else config.database
-    at = clock_of(clock)().now()
-    with open_read_only(address) as engine, reading(engine) as connection:
-        if config is not None and chosen.config is None and chosen.database is not None:
-            config = config_of_record(connection, config)
-        damage = find_damage(connection)
-        clock_file = "" if clock is None else str(clock)
-        status = read_status_by_config(connection, at, config, clock_file=clock_file, damage=damage)
+    with status_now(chosen, clock) as (connection, status):
         tasks = read_tasks(connection, status)
         verified = read_verified(connection, chosen.config or DEFAULT)
 
@@ -83,6 +76,23 @@ def show_status(chosen: Options, clock: Path | None) -> None:
     chosen.answer(data, status_page, status, tasks, verified, clock)
     if status.word not in GOOD_WORDS:
         raise typer.Exit(POOR_HEALTH)
+
+
+@contextmanager
+def status_now(chosen: Options, clock: Path | None) -> Iterator[tuple[Connection, Status]]:
+    """Yield a connection that reads the record as of one instant, and the status of the arena."""
+    config = chosen.known()
+    address = chosen.record() if config is None else config.database
+    at = clock_of(clock)().now()
+    with open_read_only(address) as engine, reading(engine) as connection:
+        if config is not None and chosen.config is None and chosen.database is not None:
+            config = config_of_record(connection, config)
+        damage = find_damage(connection)
+        clock_file = "" if clock is None else str(clock)
+        yield (
+            connection,
+            read_status_by_config(connection, at, config, clock_file=clock_file, damage=damage),
+        )
 
 
 def config_of_record(connection: Connection, config: Config) -> Config | None:
@@ -350,16 +360,22 @@ def dollars(amount: int) -> str:
     return f"${amount / ONE:,.2f}"
 
 
-def list_incidents(chosen: Options, limit: int) -> None:
-    """Print incidents, newest first, and whether each was sent to the webhook."""
-    with chosen.reading() as connection:
+def list_incidents(chosen: Options, limit: int, clock: Path | None) -> None:
+    """Print incidents, newest first, whether each was sent to the webhook, and that others may be to come."""
+    with status_now(chosen, clock) as (connection, status):
         incidents = read_recent_incidents(connection, limit)
+    unrecorded = any(reason.word == "trouble" and not reason.incidents for reason in status.reasons)
+    following = typed(f"status{clock_option(clock)}")
 
     lines = [incident_line(told) for told in incidents]
     if not incidents:
-        lines = [f"No incidents. Next: {typed('status')}"]
+        lines = [
+            "No incidents are recorded." if unrecorded else f"No incidents are recorded. Next: {following}"
+        ]
     elif len(incidents) == limit:
         lines.append(f"The newest {limit:,}; --limit shows more.")
+    if unrecorded:
+        lines.append(f"There is trouble now that is no incident yet: {following} shows it.")
     chosen.answer({"incidents": [incident_data(told) for told in incidents]}, iter, lines)
 
 

@@ -255,7 +255,7 @@ def _model_reasons(status: Status) -> Iterator[HealthReason]:
 
 
 def _model_text(server: str, error: str, agents: Sequence[str], status: Status) -> str:
-    """Return what a model's server does to these agents; of a key that it refuses, where that is read from."""
+    """Return what a model's server does to these agents; of a refused key, where that is read from."""
     _, words = MODEL_TROUBLES.get(error, OTHER_TROUBLE)
     if error != "auth":
         return f"{server} {words}: {agents_text(agents)}"

@@ -145,7 +145,6 @@ def status(
         chosen.refuse("--clock", because="and --test-webhook can't be combined")
         send_test(chosen)
     elif incidents:
-        chosen.refuse("--clock", because="and --incidents can't be combined")
-        list_incidents(chosen, limit or 20)
+        list_incidents(chosen, limit or 20, clock)
     else:
         show_status(chosen, clock)

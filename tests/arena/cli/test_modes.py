@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("check --model ann", "--venue, --model and --record need --live"),
         ("status --incidents --test-webhook", "--incidents and --test-webhook can't be combined"),
         ("status --limit 3", "--limit needs --incidents"),
-        ("status --incidents --clock time", "--clock and --incidents can't be combined"),
+        ("status --test-webhook --clock time", "--clock and --test-webhook can't be combined"),
     ],
 )
 def test_what_does_not_go_together_is_a_usage_error(words: str, message: str, folder: Path) -> None:

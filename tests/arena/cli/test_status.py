@@ -20,7 +20,7 @@ from arena.record.model.cohort import JobState
 from arena.record.model.incident import Incident, IncidentKind, RecordedIncident
 from arena.record.model.status import AgentAnswers, LeaderStatus, RoundState
 from arena.record.queries.cohorts import StoredCohort
-from arena.record.write.operations import add_incidents
+from arena.record.write.operations import add_incidents, put_job
 from arena.rounds.round import play_round
 from markets.hashes import timestamp_text
 from tests.arena.config_files import write
@@ -344,6 +344,31 @@ def test_spans_compare_instants_of_one_clock_only(tmp_path: Path) -> None:
     by_clock = arena(tmp_path, "status", "--clock", "clock").stdout
     assert "since 2026-01-04 12:00 UTC, next try now\n" in by_clock
     assert "(in " not in by_clock
+
+
+def test_a_trouble_that_is_no_incident_is_told_with_the_incidents(folder: Path) -> None:
+    write(folder, "2026-06-01T00:00Z\n", "clock")
+    with opened_record(folder / "arena.db") as record:
+        record.write(put_job, JobState("marks", NOW, NOW, NOW, 3, "in vain"))
+    assert status_of(folder, "--clock", "clock")["health"] == "trouble"
+
+    options = ("--clock", "clock", "--database", "arena.db")
+    shown = arena(folder, "status", "--incidents", *options).stdout
+    assert shown.startswith("No incidents are recorded.\nThere is trouble now that is no incident yet: ")
+    assert shown.endswith(f"arena status {' '.join(options)} shows it.\n")
+
+    happens(folder, "site_unpublished", "site")
+    listed = arena(folder, "status", "--incidents", *options).stdout.splitlines()
+    assert "site_unpublished: site" in listed[0]
+    assert listed[-1].startswith("There is trouble now that is no incident yet: ")
+
+
+def test_without_trouble_the_incidents_tell_of_none(tmp_path: Path) -> None:
+    simulated_config(tmp_path, "{kind: market}", cohorts="rounds: 2, count: 1")
+    assert arena(tmp_path, "run", "--round").returncode == 0
+    shown = arena(tmp_path, "status", "--incidents").stdout
+    assert shown.startswith("No incidents are recorded. Next: ")
+    assert "trouble" not in shown
 
 
 def test_a_finished_season_needs_nothing_and_its_money_is_marked(tmp_path: Path) -> None:
