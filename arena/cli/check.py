@@ -10,7 +10,7 @@ from agents.model_table.capabilities import thinking_text
 from agents.providers import DEMO
 from arena.cassettes.proofs import config_proofs
 from arena.cli.check_cost import cost_data, cost_of, costs_text, dollars_text, limits_text, month_data
-from arena.cli.check_next import changes_data, changes_text, ends_text, start_text
+from arena.cli.check_next import changes_data, changes_text, ends_text, joining_text, start_text
 from arena.cli.output import Data, attributes, thinking_words, without_password
 from arena.cli.page import Fields, Page
 from arena.cli.table import Table, TableChoice, TableColumn
@@ -42,6 +42,7 @@ def check_data(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
     return data | {
         "cost": cost_data(cost),
         "month_usd": month_data(cost.total),
+        "joins": joining_text(config, begun, begun.playing, at) or None,
         "unproven": list(map(asdict, unproven_agents(config, begun))),
         "warnings": list(map(asdict, config_warnings(config, cost, found))),
     }
@@ -110,6 +111,8 @@ def check_page(data: Data, choice: TableChoice) -> Page:
     yield Fields({"Starts": start_text(data), "Costs": costs})
     yield from warning_lines(data)
     yield from replacements(data)
+    if data["joins"]:
+        yield f"Note: {data['joins']}."
     yield ""
     yield from line_up(data, choice)
     if data["public"]:

@@ -63,13 +63,18 @@ def start_text(data: Data) -> str:
     return f"{text}; then one a week"
 
 
-def joining_text(config: Config, begun: RecordSoFar, open_cohorts: Sequence[Cohort]) -> str:
-    """Return in words when new agents join, and how to start that cohort now; empty if none is new."""
+def joining_text(
+    config: Config, begun: RecordSoFar, open_cohorts: Sequence[Cohort], at: datetime | None = None
+) -> str:
+    """Return in words when new agents join, and how to start that cohort now; empty if none is new.
+
+    `at` is the time, if it is not that of this machine.
+    """
     names = joining_agents(config, begun, open_cohorts)
     if not names:
         return ""
 
-    coming = coming_cohort(config, begun, now(), os.environ)
+    coming = coming_cohort(config, begun, at or now(), os.environ)
     joins = f"{list_names(names)} {'joins' if len(names) == 1 else 'join'} with"
     command = typed("admin cohort start")
     if coming.next_start is None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 
+from arena.cli.check_next import joining_text
 from arena.cli.options import DEFAULT, Options, clock_of, clock_option
 from arena.cli.output import (
     AGAIN,
@@ -27,6 +28,7 @@ from arena.cli.table import Table
 from arena.clock import now
 from arena.config import Config, environment
 from arena.errors import ArenaError, count_text, length_text
+from arena.operations.coming_cohort import RecordSoFar
 from arena.operations.health import (
     GOOD_WORDS,
     RoundCalendar,
@@ -46,7 +48,7 @@ from arena.operations.webhook import send, test_message, webhook_of
 from arena.record.files.integrity import find_damage
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.status import RoundState
-from arena.record.queries.cohorts import read_cohorts
+from arena.record.queries.cohorts import read_cohorts, read_newest_time
 from arena.record.schema.database import Connection, open_read_only, reading
 from arena.record.write.operations import read_recent_incidents
 from arena.verify.reader import VerifiedHead
@@ -66,21 +68,23 @@ POOR_HEALTH = 2
 
 def show_status(chosen: Options, clock: Path | None) -> None:
     """Print the tasks of today and the state of the arena; exit with status 2 if health is poor."""
-    with status_now(chosen, clock) as (connection, status):
+    with status_now(chosen, clock) as (connection, config, status):
+        joining = "" if config is None else read_joining(connection, config, status.at)
         tasks = read_tasks(connection, status)
         verified = read_verified(connection, chosen.config or DEFAULT)
 
     today = [replace(task, command=completed(task.command, clock)) for task in tasks]
     data = {"today": today} | status_data(status) | {"verified": verified_data(verified)}
+    data["joins"] = joining or None
     data["reasons"] = [completed_reason(reason, clock) for reason in data["reasons"]]
-    chosen.answer(data, status_page, status, tasks, verified, clock)
+    chosen.answer(data, status_page, status, tasks, verified, clock, joining)
     if status.word not in GOOD_WORDS:
         raise typer.Exit(POOR_HEALTH)
 
 
 @contextmanager
-def status_now(chosen: Options, clock: Path | None) -> Iterator[tuple[Connection, Status]]:
-    """Yield a connection that reads the record as of one instant, and the status of the arena."""
+def status_now(chosen: Options, clock: Path | None) -> Iterator[tuple[Connection, Config | None, Status]]:
+    """Yield a connection that reads the record as of one instant, the config if known, and the status."""
     config = chosen.known()
     address = chosen.record() if config is None else config.database
     at = clock_of(clock)().now()
@@ -89,10 +93,16 @@ def status_now(chosen: Options, clock: Path | None) -> Iterator[tuple[Connection
             config = config_of_record(connection, config)
         damage = find_damage(connection)
         clock_file = "" if clock is None else str(clock)
-        yield (
-            connection,
-            read_status_by_config(connection, at, config, clock_file=clock_file, damage=damage),
-        )
+        status = read_status_by_config(connection, at, config, clock_file=clock_file, damage=damage)
+        yield connection, config, status
+
+
+def read_joining(connection: Connection, config: Config, at: datetime) -> str:
+    """Return in words when the config's new agents join; empty if none is new."""
+    cohorts = read_cohorts(connection)
+    begun = RecordSoFar(tuple(stored.cohort for stored in cohorts), read_newest_time(connection))
+    playing = [stored.cohort for stored in cohorts if stored.ended_at is None]
+    return joining_text(config, begun, playing, at)
 
 
 def config_of_record(connection: Connection, config: Config) -> Config | None:
@@ -121,9 +131,16 @@ def verified_data(verified: VerifiedHead) -> dict[str, Any]:
 
 
 def status_page(
-    status: Status, tasks: Sequence[Task], verified: VerifiedHead, clock: Path | None = None
+    status: Status,
+    tasks: Sequence[Task],
+    verified: VerifiedHead,
+    clock: Path | None = None,
+    joining: str = "",
 ) -> Page:
-    """Yield the tasks of today, then the health and state of the arena; `clock` is that of a rehearsal."""
+    """Yield the tasks of today, then the health and state of the arena.
+
+    `clock` is that of a rehearsal; `joining` says when new agents join.
+    """
     to_do = [task for task in tasks if not task.is_look]
     today = "nothing to do"
     if to_do:
@@ -144,6 +161,8 @@ def status_page(
     yield ""
 
     fields = dict(status_fields(status, clock))
+    if joining:
+        fields["new agents"] = joining
     yield Fields(fields | {"record": verified_text(verified, status.at, clock)})
     if status.jobs:
         yield jobs_table(status)
@@ -362,7 +381,7 @@ def dollars(amount: int) -> str:
 
 def list_incidents(chosen: Options, limit: int, clock: Path | None) -> None:
     """Print incidents, newest first, whether each was sent to the webhook, and that others may be to come."""
-    with status_now(chosen, clock) as (connection, status):
+    with status_now(chosen, clock) as (connection, _, status):
         incidents = read_recent_incidents(connection, limit)
     unrecorded = any(reason.word == "trouble" and not reason.incidents for reason in status.reasons)
     following = typed(f"status{clock_option(clock)}")

@@ -43,7 +43,8 @@ class RecordSoFar:
     `unproven` has the cohorts in which agents have not had one good turn yet, and which these are.
 
     `usage` is what agents used in their newest turns. With `trouble` there is a record, or a place for one,
-    that can't be read, and that is why. `offered` is the venue's catalogue as it was last read.
+    that can't be read, and that is why. `offered` is the venue's catalogue as it was last read. `playing`
+    are the cohorts that have not ended.
     """
 
     cohorts: tuple[Cohort, ...] = ()
@@ -52,6 +53,7 @@ class RecordSoFar:
     unproven: tuple[tuple[Cohort, frozenset[str]], ...] = ()
     usage: "Mapping[str, RecentUsage]" = field(default_factory=dict)
     offered: Catalogued | None = None
+    playing: tuple[Cohort, ...] = ()
 
     @property
     def last(self) -> Cohort | None:
@@ -116,7 +118,10 @@ def read_begun(database: str, models: Mapping[str, str], venue: str = "") -> Rec
         with closing(Record(engine)) as record:
             usage = {name: record.read(read_recent_usage, name, model) for name, model in models.items()}
             unproven = []
+            playing = []
             for stored in record.cohorts():
+                if stored.ended_at is None:
+                    playing.append(stored.cohort)
                 if stored.ended_at is None and stored.stopped_at is None:
                     names = frozenset(record.read(read_unproven, stored.id))
                     if names:
@@ -124,7 +129,7 @@ def read_begun(database: str, models: Mapping[str, str], venue: str = "") -> Rec
 
             offered = record.read(read_catalogue, venue) if venue else None
             newest = record.read(read_newest_time)
-            return RecordSoFar(record.begun(), newest, "", tuple(unproven), usage, offered)
+            return RecordSoFar(record.begun(), newest, "", tuple(unproven), usage, offered, tuple(playing))
     except ArenaError as error:
         return RecordSoFar(trouble=error.message)
 

@@ -101,7 +101,8 @@ def test_an_agent_added_later_is_told_with_which_cohort_it_joins(folder: Path) -
     added = "  - {kind: constant, p: 0.4}\n"
     last = scheduled.replace("count: 3", "count: 1")
     (folder / "config.yaml").write_text(last, "utf-8")
-    assert "joins" not in arena(folder, "run", "--round").stdout
+    for command in ("run --round", "check", "status"):
+        assert "joins" not in arena(folder, *command.split()).stdout
 
     for text, cohort in (
         (scheduled, "cohort 2 on Sunday, 2026-01-11"),
@@ -111,6 +112,12 @@ def test_an_agent_added_later_is_told_with_which_cohort_it_joins(folder: Path) -
         said = arena(folder, "run", "--round", "--at", "2026-01-04").stdout
         assert f"constant joins with {cohort}; " in said
         assert "arena admin cohort start begins " in said
+        for command in ("check", "status"):
+            elsewhere = " ".join(arena(folder, command).stdout.split())
+            assert f"constant joins with {cohort}; " in elsewhere, command
+        told = arena_json(folder, "status")["joins"]
+        assert told.startswith(f"constant joins with {cohort}; ")
+        assert arena_json(folder, "check")["joins"] == told
 
     (folder / "config.yaml").write_text(scheduled, "utf-8")
     said = arena(folder, "add", "demo/sharp", "--no-probe").stdout
