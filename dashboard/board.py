@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 from markupsafe import Markup, escape
 
-from arena.errors import NaturalKey, natural_key
+from arena.errors import natural_key
 from arena.record.model.cohort import later_models_words
 from arena.record.queries.accounts import AccountEquity
 from arena.record.queries.markets import ListedMarket
@@ -20,7 +20,7 @@ from arena.scores.leaderboard import LeaderboardRow, percent_of_price
 from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.reliability.reading import AS_BY_CHANCE, FEW_SURE
-from arena.scores.verdict import INTERVAL_ORDER, RANK_ORDER, Verdict
+from arena.scores.verdict import EARLY_ORDERS, INTERVAL_ORDER, RANK_ORDER, Verdict, is_early
 from dashboard.charts import Line
 from dashboard.html import (
     EMPTY,
@@ -257,8 +257,8 @@ GROUPS = {"Verdict": VERDICT, "Scores": SCORES, "Profit": PROFIT, "Answers": ANS
 """The columns that a leaderboard shows at first, and all by subject: each table fits a screen."""
 
 
-def reference_columns(columns: Iterable[LeaderboardColumn]) -> list[LeaderboardColumn]:
-    """Return the columns that apply to references, which have no ranks."""
+def without_ranks(columns: Iterable[LeaderboardColumn]) -> list[LeaderboardColumn]:
+    """Return the columns that apply to references, and to agents before enough has resolved for ranks."""
     return [column for column in columns if column.key != "ranks"]
 
 
@@ -457,7 +457,6 @@ def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
 
 TOOLS = " · tools"
 """The mark of an agent with tools."""
-PROVISIONAL = "Provisional, sorted by profit: too little has resolved for any interval"
 REFERENCE_WORDS = {
     MARKET: "the price itself",
     "constant": "states one probability for every market",
@@ -483,11 +482,6 @@ class BoardParts:
     references: list[LeaderboardLine]
     unranked: list[LeaderboardLine]
 
-    @property
-    def players(self) -> list[LeaderboardLine]:
-        """Return all lines except those of references."""
-        return [*self.ranked, *self.unranked]
-
 
 def board_parts(lines: Lines) -> BoardParts:
     """Separate ranked agents from the references and from agents without a rank."""
@@ -503,15 +497,9 @@ def board_parts(lines: Lines) -> BoardParts:
 
 
 def is_provisional(lines: Lines) -> bool:
-    """Tell whether there are agents, but no interval or verdict for any of them yet."""
-    has_agents = False
-    for line in lines:
-        row = line.row
-        if not row.is_reference:
-            has_agents = True
-            if row.skill_low is not None or row.better_than or row.worse_than:
-                return False
-    return has_agents
+    """Tell whether there are agents, and too few events have resolved for ranks, as `arena board` has it."""
+    has_agents = any(not line.row.is_reference for line in lines)
+    return has_agents and is_early(line.row.events for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -542,7 +530,7 @@ def agent_page(agent: str, names: Container[str], address: Address = in_app) -> 
 def season_board(lines: Lines, look: BoardLook, more: Sequence[str] = (), *, provisional: bool) -> Markup:
     """Return the board, a row of one line an agent: ranked agents, references, agents without a rank.
 
-    A provisional board has every agent in the order of profit. `more` are figures that it shows beside.
+    A provisional board has every agent in the order of the lines. `more` are figures that it shows beside.
     """
     if not lines:
         return NOTHING
@@ -553,12 +541,15 @@ def season_board(lines: Lines, look: BoardLook, more: Sequence[str] = (), *, pro
     copies = [line for line in parts.ranked if line.row.copies]
     others = parts.unranked
     if provisional:
-        firsts = sorted(parts.players, key=by_profit)
+        firsts = [line for line in lines if not line.row.is_reference]
         copies = []
         others = []
 
     groups = {}
-    first = _provisional_title(firsts) if provisional else ""
+    first = ""
+    if provisional:
+        has_money = any(line.row.pnl is not None for line in firsts)
+        first = EARLY_ORDERS[has_money].removesuffix(".")
     for title, shown in {first: firsts, REFERENCES_ARE: parts.references, NOT_RANKED: others}.items():
         rows = []
         for line in shown:
@@ -568,16 +559,9 @@ def season_board(lines: Lines, look: BoardLook, more: Sequence[str] = (), *, pro
             groups[title] = rows
 
     note = "" if provisional else _notes(firsts, look)
-    columns = _board_columns(firsts, look)
+    columns = _board_columns([] if provisional else firsts, look)
     table = board_of(groups, columns, "Leaderboard: one row an agent", note)
     return table + _copies(copies, look)
-
-
-def _provisional_title(lines: Lines) -> str:
-    """Say that there is no verdict yet, and how agents are sorted if they bet."""
-    if any(line.row.pnl is not None for line in lines):
-        return PROVISIONAL
-    return "Provisional: too little has resolved for any interval"
 
 
 def _board_columns(lines: Lines, look: BoardLook) -> Columns:
@@ -626,11 +610,6 @@ def _copies(lines: Lines, look: BoardLook) -> Markup:
         inside += quiet(filled("%s: %s", head, names))
     agents = count(len(lines), "agent")
     return folded(f"{agents} with the forecasts of another, one entry with it", inside)
-
-
-def by_profit(line: LeaderboardLine) -> tuple[bool, float, NaturalKey]:
-    """Return the key that sorts lines by profit, those without any last."""
-    return line.row.pnl is None, -(line.row.pnl or 0), natural_key(line.row.agent)
 
 
 MADE = "Beside it, who made it or its rule."

@@ -7,8 +7,7 @@ from markupsafe import Markup
 
 from arena.scores.all_kinds import AllKinds, KindScores
 from arena.scores.files.scores import ForecasterScores
-from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
-from arena.scores.verdict import better_text
+from arena.scores.verdict import EARLY_BRIER_ORDER, better_text, brier_order, is_early
 from dashboard.board import NOT_RANKED, REFERENCES, agent_page, span_text
 from dashboard.html import NOTHING, HtmlCell, board_of, box, columns_of_table, html_table
 from dashboard.pages import Address, in_app
@@ -21,7 +20,6 @@ ABOUT = (
     "Skill: the price’s, or the odds’, Brier score less the agent’s; of options, half the sum of squares. "
     "Numbers and dates count in Metaculus’s scores alone."
 )
-PROVISIONAL = f"Provisional: nobody is ranked before {ENOUGH_EVENTS:g} events have resolved"
 
 
 def all_kinds_boxes(
@@ -38,22 +36,26 @@ def all_kinds_boxes(
         return NOTHING
     references = set(overview.names) - set(overview.players(overview.names))
     groups: dict[str, list[ForecasterScores]] = {"": [], REFERENCES: [], NOT_RANKED: []}
-    for row in found.report.rows:
+    # As on the season's own board, and in the terminal, nobody has a rank before enough has resolved.
+    rows = list(found.report.rows)
+    early = is_early(row.events for row in rows)
+    entries = 0
+    if early:
+        rows.sort(key=lambda row: brier_order(row.forecaster, row.brier))
+    else:
+        entries = sum(row.rank_low is not None for row in rows)
+
+    for row in rows:
         title = "" if row.ranked else NOT_RANKED
         if row.forecaster in references:
             title = REFERENCES
         groups[title].append(row)
 
-    # As on the season's own board, and in the terminal, nobody has a rank before enough has resolved.
-    is_early = max((row.events for row in found.report.rows), default=0) < ENOUGH_EVENTS
-    entries = 0
-    if not is_early:
-        entries = sum(row.rank_low is not None for row in found.report.rows)
+    first = EARLY_BRIER_ORDER.removesuffix(".") if early else ""
     tables = {}
-    for title, rows in groups.items():
-        if rows:
-            shown_title = title or PROVISIONAL * is_early
-            tables[shown_title] = [_row(row, entries, overview, address, costs or {}) for row in rows]
+    for title, group in groups.items():
+        if group:
+            tables[title or first] = [_row(row, entries, overview, address, costs or {}) for row in group]
     columns = dict(columns_of_table("all kinds"))
     if overview.is_simulated:
         columns["cost_usd"] = replace(columns["cost_usd"], label="Cost (simulated)")

@@ -78,7 +78,7 @@ from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import FIGURES, ProfileFigures
 from arena.scores.rules.money.luck import Luck
 from arena.scores.slices import CATEGORIES
-from arena.scores.verdict import AgentVerdict, Verdict
+from arena.scores.verdict import AgentVerdict, Verdict, is_early, profit_order
 from dashboard.pictures import CHOSEN
 from dashboard.words import moment
 from markets.millionths import ONE
@@ -523,7 +523,7 @@ def leaderboard_lines(
     """Return the rows of a leaderboard with the other facts about each agent.
 
     `verdict` is that of the whole record, which may also be on questions that the board leaves out; the rows
-    follow its order.
+    follow its order or, until enough has resolved for ranks, that of profit.
     """
     briefs = by_agent(figures.value if figures else ())
     metaculus = by_agent(board.metaculus)
@@ -537,6 +537,8 @@ def leaderboard_lines(
     if verdict is not None:
         places = {name: place for place, name in enumerate(verdicts)}
         lines.sort(key=lambda line: places.get(line.row.agent, len(places)))
+    if is_early(row.events for row in board.rows):
+        lines.sort(key=lambda line: profit_order(line.row.agent, line.row.pnl, line.row.is_reference))
     return tuple(lines)
 
 

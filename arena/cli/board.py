@@ -12,7 +12,6 @@ from arena.cli.board_columns import (
     COMMUNITY_MEANT,
     COMMUNITY_WEIGHTS,
     EARLY_COLUMNS,
-    EARLY_ORDERS,
     METACULUS,
     METACULUS_LEGEND,
     NOTES,
@@ -27,14 +26,19 @@ from arena.cli.options import Options
 from arena.cli.output import Data, plain, thinking_words
 from arena.cli.page import Notes, Page
 from arena.cli.table import Table, TableChoice, TableColumn
-from arena.errors import NaturalKey, natural_key
 from arena.record.model.cohort import later_models_words
 from arena.record.schema.database import Connection
 from arena.scores.board_data import board_data, provisional_data, slices_data
 from arena.scores.metaculus_kinds import read_metaculus_kinds
-from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.metaculus.table import COMMUNITY
-from arena.scores.verdict import INTERVAL_ORDER, RANK_ORDER, better_text
+from arena.scores.verdict import (
+    EARLY_ORDERS,
+    INTERVAL_ORDER,
+    RANK_ORDER,
+    better_text,
+    is_early,
+    profit_order,
+)
 from markets.distributions import question_kind
 
 TURNS_AMISS = {"failed": "Failed turns", "late": "Late turns", "retried": "Turns retried after a failure"}
@@ -123,22 +127,22 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     """Yield the tables of a board; it has no ranks until enough events have resolved."""
     rows = _board_rows(data)
     is_of_cohort = "over_all_cohorts" in data
-    is_early = max((row["events"] for row in rows), default=0) < ENOUGH_EVENTS
+    early = is_early(row["events"] for row in rows)
     order = RANK_ORDER
     has_money = data.get("money", True)
-    if is_early:
+    if early:
         order = EARLY_ORDERS[has_money]
-        rows.sort(key=_profit_order)
+        rows.sort(key=lambda row: profit_order(row["agent"], row["pnl"], row["is_reference"]))
     elif is_of_cohort:
         order = INTERVAL_ORDER
     community: list[dict[str, Any]] = []
-    if not is_early or choice.columns:
+    if not early or choice.columns:
         community = list(_community_rows(data, rows[0]))
         rows += community
-    columns = with_money(_columns(choice, is_of_cohort, is_early), has_money)
+    columns = with_money(_columns(choice, is_of_cohort, early), has_money)
     reasons = with_money(COHORT_UNRANKED if is_of_cohort else UNRANKED, has_money)
 
-    groups = _grouped(rows, is_early)
+    groups = _grouped(rows, early)
     if "ranked" in groups:
         yield Table(columns, groups["ranked"], choice=choice)
     if "references" in groups:
@@ -150,35 +154,27 @@ def _tables(data: Data, choice: TableChoice) -> Page:
         yield COMMUNITY_MEANT if is_of_cohort else f"{COMMUNITY_MEANT} {COMMUNITY_WEIGHTS}"
 
 
-def _grouped(rows: Sequence[Data], is_early: bool) -> dict[str, list[Data]]:
+def _grouped(rows: Sequence[Data], early: bool) -> dict[str, list[Data]]:
     """Return the rows grouped by the table that they belong in."""
     groups: dict[str, list[Data]] = {}
     for row in rows:
-        groups.setdefault(_group_of(row, is_early), []).append(row)
+        groups.setdefault(_group_of(row, early), []).append(row)
     return groups
 
 
-def _group_of(row: Data, is_early: bool) -> str:
+def _group_of(row: Data, early: bool) -> str:
     """Return the table that an agent belongs in."""
     if row["is_reference"]:
         return "references"
     is_unranked = row["why_unranked"]
-    if is_early:
+    if early:
         is_unranked = row["turns"] and not row["answered"]
     return "unranked" if is_unranked else "ranked"
 
 
-def _profit_order(row: Data) -> tuple[bool, float, NaturalKey]:
-    """Return the sort key of an agent on a board without ranks; references keep their order."""
-    if row["is_reference"]:
-        return False, 0.0, ("", "")
-    profit = row["pnl"] or 0.0
-    return row["pnl"] is None, -profit, natural_key(row["agent"])
-
-
-def _columns(choice: TableChoice, is_of_cohort: bool, is_early: bool) -> Sequence[TableColumn]:
+def _columns(choice: TableChoice, is_of_cohort: bool, early: bool) -> Sequence[TableColumn]:
     """Return the columns of a board; one without ranks also has all others if columns are chosen by name."""
-    if not is_early:
+    if not early:
         return COHORT_COLUMNS if is_of_cohort else COLUMNS
 
     columns = [*EARLY_COLUMNS]

@@ -7,7 +7,6 @@ from arena.cli.output import Data, plain, signed_dollars
 from arena.cli.table import Table, TableChoice, TableColumn, answered, between, counted
 from arena.errors import times_text
 from arena.scores.leaderboard import percent_of_price
-from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.verdict import rank_text
 
 
@@ -157,11 +156,6 @@ NOTES = {
     "distance": "Distance: how far its forecasts lie from the prices, on average.",
 }
 """What is to be known of a column, said where it is shown."""
-EARLY_ORDER = (
-    f"Provisional, sorted by profit: nothing is ranked before {ENOUGH_EVENTS:.0f} events have resolved."
-)
-EARLY_ORDERS = {True: EARLY_ORDER, False: EARLY_ORDER.replace("profit", "names")}
-"""What a board is in the order of while nothing is ranked: with money, and without."""
 OF_MONEY = frozenset(
     ("pnl", "invested", "return_pct", "bets", "win_rate", "brier_implied", "brier_anchored", "distance")
 )

@@ -20,8 +20,14 @@ from arena.cli.output import Data, plain
 from arena.cli.page import Notes, Page
 from arena.cli.table import Table, TableChoice, TableColumn, answered, between
 from arena.errors import times_text
-from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
-from arena.scores.verdict import INTERVAL_ORDER, RANK_ORDER, better_text
+from arena.scores.verdict import (
+    EARLY_BRIER_ORDER,
+    INTERVAL_ORDER,
+    RANK_ORDER,
+    better_text,
+    brier_order,
+    is_early,
+)
 from markets.distributions import YES_NO, question_kind
 
 OPTIONS = "multiple_choice"
@@ -67,27 +73,23 @@ NOTES = {
     "combined": "Combined: Autocast's errors, added up.",
 }
 DISTANCE = {"distance": "Distance: from the median to what happened, as a share of the range."}
-EARLY = (
-    f"Provisional, in the order of the Brier score: nothing is ranked before {ENOUGH_EVENTS:.0f} events have "
-    "resolved."
-)
 
 
 def all_kinds_page(data: Data, choice: TableChoice) -> Page:
     """Yield the board of all kinds of questions, and the scores on numbers and dates below it."""
     scores = data["all_kinds"]
     rows = _rows(data)
-    is_early = max((row["events"] for row in rows), default=0) < ENOUGH_EVENTS
-    if is_early:
-        rows.sort(key=_brier_order)
+    early = is_early(row["events"] for row in rows)
+    if early:
+        rows.sort(key=lambda row: brier_order(row["agent"], row["brier"]))
 
     ranked = [row for row in rows if row["ranked"] and not row["is_reference"]]
     references = [row for row in rows if row["is_reference"]]
     unranked = [row for row in rows if not row["ranked"] and not row["is_reference"]]
-    order = EARLY
-    if not is_early:
+    order = EARLY_BRIER_ORDER
+    if not early:
         order = INTERVAL_ORDER if data["cohort"] else RANK_ORDER
-    has_ranks = not is_early and any(row["rank_low"] is not None for row in rows)
+    has_ranks = not early and any(row["rank_low"] is not None for row in rows)
     has_money = data.get("money", True)
     columns = _columns(rows, has_money, has_ranks)
     if ranked:
@@ -138,9 +140,3 @@ def _columns(rows: Sequence[Data], has_money: bool, has_ranks: bool) -> list[Tab
         if not is_empty or column.name in ("agent", "brier", "cost"):
             columns.append(column)
     return columns
-
-
-def _brier_order(row: Data) -> tuple[bool, float, str]:
-    """Return the sort key of an agent on a board without ranks."""
-    brier = row["brier"]
-    return brier is None, brier or 0.0, row["agent"]

@@ -16,6 +16,7 @@ from arena.scores.rules._columns import highest_first
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.duel_evidence import MOST_ENTRIES, PairEvidence
+from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from markets.millionths import ONE
 
 MIN_COVERAGE = cohort.MIN_COVERAGE / ONE
@@ -28,6 +29,14 @@ GUARANTEE = (
 RANK_ORDER = "Sorted by rank, then by the lower end of the interval."
 INTERVAL_ORDER = "Sorted by the lower end of the interval."
 """The order of a board with ranks, and of one without."""
+_NOT_YET = f"nothing is ranked before {ENOUGH_EVENTS:.0f} events have resolved."
+EARLY_ORDERS = {
+    True: f"Provisional, sorted by profit: {_NOT_YET}",
+    False: f"Provisional, sorted by names: {_NOT_YET}",
+}
+"""The order of a board while nothing is ranked: with money, and without."""
+EARLY_BRIER_ORDER = f"Provisional, in the order of the Brier score: {_NOT_YET}"
+"""The same of a board of all kinds of questions."""
 _NAMED = 3
 """The number of names that are listed; further ones are counted."""
 _MOST_COPIES = 4
@@ -598,6 +607,29 @@ def better_text(better_than: Sequence[str], entries: int) -> str:
     '2 of 4'
     """
     return f"{len(better_than)} of {entries - 1}"
+
+
+def is_early(events: Iterable[int]) -> bool:
+    """Tell whether too few events have resolved for a board with ranks, by the events of each row.
+
+    >>> is_early([0, 19]), is_early([0, 20]), is_early([])
+    (True, False, True)
+    """
+    return max(events, default=0) < ENOUGH_EVENTS
+
+
+def profit_order(
+    agent: str, profit: float | None, is_reference: bool
+) -> tuple[bool, bool, float, NaturalKey]:
+    """Return the sort key of an agent on a board without ranks; references come last, in their order."""
+    if is_reference:
+        return True, False, 0.0, ("", "")
+    return False, profit is None, -(profit or 0.0), natural_key(agent)
+
+
+def brier_order(agent: str, brier: float | None) -> tuple[bool, float, str]:
+    """Return the sort key of an agent on a board of all kinds without ranks."""
+    return brier is None, brier or 0.0, agent
 
 
 def pace_text(weeks: float | None) -> str:

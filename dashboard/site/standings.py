@@ -38,11 +38,11 @@ from dashboard.board import (
     over_all_cohorts,
     pnl_lines,
     progress,
-    reference_columns,
     season_board,
     stamps,
     unranked_table,
     whole_verdict,
+    without_ranks,
 )
 from dashboard.charts import MARKET_PRICE, calibration_chart, line_chart, scatter
 from dashboard.cohorts import curves_of, gains, read_equity_curves
@@ -120,14 +120,14 @@ def gather(connection: Connection, cohort: int | None, board: Leaderboard | None
     forecasts = read_forecast_columns(connection, cohort)
     return replace(
         facts,
-        calibrations=agent_calibrations(forecasts, _names(ranking)[:MOST_PANELS]),
+        calibrations=agent_calibrations(forecasts, _names(facts)[:MOST_PANELS]),
         price=price_calibration(forecasts),
     )
 
 
-def _names(ranking: Leaderboard) -> list[str]:
-    """Return the names of all agents except the market itself."""
-    return [row.agent for row in ranking.rows if row.kind != MARKET]
+def _names(facts: ReportFacts) -> list[str]:
+    """Return the names of all agents except the market itself, in the order of the board."""
+    return [line.row.agent for line in facts.agent_lines if line.row.kind != MARKET]
 
 
 def no_cohort() -> ArenaError:
@@ -170,22 +170,29 @@ def _verdict(facts: ReportFacts) -> str:
 
 
 def _tables(facts: ReportFacts, address: Address) -> Iterator[Markup]:
-    """Yield every figure of ranked agents and references, then the agents without a rank."""
+    """Yield every figure of ranked agents and references, then the agents without a rank.
+
+    The provisional board has what there is to say of references while no agent has a result.
+    """
     lines = facts.agent_lines
     names = facts.season.names
     parts = board_parts(lines)
-    if is_provisional(lines):
+    provisional = is_provisional(lines)
+    if provisional:
         yield heading("Provisional board")
         yield season_board(lines, BoardLook(facts.season, {}, {}, address), provisional=True)
 
     for label, keys in GROUPS.items():
-        columns = columns_of(*keys)
+        columns = list(columns_of(*keys))
+        if provisional:
+            columns = without_ranks(columns)
         if is_any_known(parts.ranked, columns):
             yield heading(f"Standings: {label}")
             yield board_table(f"{label}: one row an agent", columns, parts.ranked, names, address)
+    has_details = bool(parts.ranked) or not provisional
     for label, keys in GROUPS.items():
-        shown = reference_columns(columns_of(*keys))
-        if is_any_known(parts.references, shown):
+        shown = without_ranks(columns_of(*keys))
+        if has_details and is_any_known(parts.references, shown):
             yield heading(f"{REFERENCES}: {label}")
             yield board_table(f"{label} of references", shown, parts.references, names, address)
     if parts.unranked:
@@ -200,7 +207,7 @@ def heading(text: str) -> Markup:
 
 def _charts(facts: ReportFacts) -> Iterator[Markup]:
     """Yield skill against return, P/L and calibration."""
-    colours = facts.season.colours(facts.season.first(_names(facts.ranking), NAMED))
+    colours = facts.season.colours(facts.season.first(_names(facts), NAMED))
     spots = [
         (row.agent, row.skill, row.return_pct, colours.get(row.agent, REST))
         for row in facts.ranking.rows

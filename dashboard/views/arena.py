@@ -39,7 +39,6 @@ from arena.scores.profiles.calibrations import CALIBRATIONS
 from arena.scores.rules.money.luck import Luck
 from dashboard.board import (
     BoardLook,
-    by_profit,
     equity_values,
     headline,
     is_provisional,
@@ -561,8 +560,6 @@ def _chosen_lines(lines: Lines, overview: SeasonOverview) -> Lines:
 
 def racing(overview: SeasonOverview, lines: Lines) -> list[str]:
     """Return the agents to draw: the first of the board or line-up, no copies, references last."""
-    if is_provisional(lines):
-        lines = sorted(lines, key=by_profit)
     names = []
     for line in lines:
         row = line.row

@@ -36,12 +36,12 @@ from dashboard.board import (
     leading,
     money_table,
     over_all_cohorts,
-    reference_columns,
     season_board,
     span_scale,
     stamps,
     unranked_table,
     whole_verdict,
+    without_ranks,
 )
 from dashboard.charts import scatter
 from dashboard.html import box, columns_of_table, html_table
@@ -182,7 +182,7 @@ def _boards(lines: Lines, columns: Sequence[LeaderboardColumn], overview: Season
         put(board_table("Leaderboard: one row an agent", columns, parts.ranked, overview.names), "table")
     if parts.references:
         subheading(REFERENCES_ARE)
-        shown = reference_columns(columns)
+        shown = without_ranks(columns)
         table = board_table(REFERENCE_TABLE, shown, parts.references, overview.names)
         put(table, "references")
     if parts.unranked:

@@ -19,7 +19,14 @@ from arena.scores.rules.comparisons.duel_evidence import PairEvidence
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.reading import CalibrationReading
 from arena.scores.verdict import Candidate, SeasonState, make_verdict
-from dashboard.board import BoardLook, calibration_words, headline, season_board, whole_verdict
+from dashboard.board import (
+    BoardLook,
+    calibration_words,
+    headline,
+    is_provisional,
+    season_board,
+    whole_verdict,
+)
 from dashboard.charts import Line, line_chart, luck_band
 from dashboard.cohorts import (
     CohortReturn,
@@ -29,7 +36,14 @@ from dashboard.cohorts import (
     strip,
 )
 from dashboard.pictures import REST
-from dashboard.record import LeaderboardLine, SeasonOverview, kept, read_season, source
+from dashboard.record import (
+    LeaderboardLine,
+    SeasonOverview,
+    kept,
+    leaderboard_lines,
+    read_season,
+    source,
+)
 from dashboard.views.arena import (
     CAUSE,
     page_of,
@@ -214,12 +228,21 @@ def test_copies_fold_into_one_line() -> None:
     assert drawn.count("agent?agent=copy-v") == 11
 
 
-def test_before_results_those_have_a_colour_that_made_most() -> None:
+@pytest.mark.parametrize(
+    ("events", "order"), [(19, ["bob", "ann", "cho", "market"]), (20, ["ann", "bob", "cho", "market"])]
+)
+def test_before_there_are_ranks_those_come_first_that_made_most(events: int, order: list[str]) -> None:
+    """As in the terminal, agents are ranked from twenty events on, though none may have an interval yet."""
     made = {"ann": -3.0, "bob": 2.0, "cho": None, "market": 9.0}
     kinds = [(name, "kelly" if name == "market" else "llm") for name in made]
     overview = SeasonOverview((), tuple(kinds), {})
-    lines = [LeaderboardLine(row_of(name, pnl=pnl)) for name, pnl in made.items()]
-    assert racing(overview, lines) == ["bob", "ann", "cho", "market"]
+    rows = []
+    for name, pnl in made.items():
+        rows.append(row_of(name, pnl=pnl, events=events, is_reference=name == "market"))
+    lines = leaderboard_lines(Leaderboard(None, None, tuple(rows)))
+    assert is_provisional(lines) == (events < 20)
+    assert [line.row.agent for line in lines] == order
+    assert racing(overview, lines) == order
 
 
 def test_names_are_sorted_as_people_count() -> None:

@@ -238,7 +238,7 @@ def test_a_cohort_in_which_enough_has_resolved_is_not_called_provisional(asked: 
     """Nobody has ranks in a single cohort, however much has resolved."""
     page = "".join(markup(show("cohort", asked, cohort="1")))
     assert "Questions of all kinds" in page
-    assert "nobody is ranked before" not in page
+    assert "nothing is ranked before" not in page
 
 
 def test_answers_are_read_as_finely_as_their_range() -> None:
@@ -256,7 +256,7 @@ def test_before_enough_has_resolved_nobody_has_a_rank(tmp_path: Path, show: Show
     page = "".join(markup(show("arena", worked_out(path))))
     assert "Questions of all kinds" in page
     assert 'class="rank"' not in page
-    assert "nobody is ranked before" in "".join(markup(show("cohort", path, cohort="1")))
+    assert "nothing is ranked before" in "".join(markup(show("cohort", path, cohort="1")))
 
 
 OPTIONS = QuestionForm("multiple_choice", ("a", "b"))

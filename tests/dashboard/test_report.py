@@ -12,6 +12,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from arena.cli import demo
+from arena.config import load
+from arena.config.new_folder import template
 from arena.scores.verdict import Verdict
 from dashboard.board import COLUMNS
 from dashboard.site.standings import ReportFacts, gather, report_page
@@ -120,6 +123,37 @@ def test_after_the_first_round_no_table_has_names_alone(
     assert tables
     for table in tables:
         assert (table.notna() & (table != 0)).any(axis=None)
+
+
+@pytest.mark.parametrize(("rounds", "has_results"), [(1, False), (5, True)])
+def test_while_the_board_is_provisional_every_table_is_in_its_order(
+    tmp_path: Path, rounds: int, has_results: bool
+) -> None:
+    early = tmp_path / "early.db"
+    demo.play(load(template("demo.yaml"), {}), str(early), rounds)
+    with read_only(early) as connection:
+        facts = gather(connection, None)
+    rows = tuple(replace(row, events=min(row.events, 19)) for row in facts.ranking.rows)
+    html = report_page(replace(facts, ranking=replace(facts.ranking, rows=rows)), NOW)
+    found = []
+    for part in html.split("<h2>")[1:]:
+        title = part.partition("<")[0]
+        found += [(title, table) for table in re.findall("<table.*?</table>", part, re.DOTALL)]
+    players = [row for row in rows if not row.is_reference]
+    by_profit = sorted(players, key=lambda row: -(row.pnl or 0.0))
+    assert found[0][0] == "Provisional board"
+    assert "Provisional, sorted by profit: nothing is ranked before 20 events have resolved" in found[0][1]
+
+    titles = [title for title, _ in found]
+    assert ("Standings: Verdict" in titles) == has_results
+    assert ("References, not ranked: Verdict" in titles) == has_results
+    if not has_results:
+        assert not [title for title in titles if title.startswith("References")]
+    for title, table in found:
+        agents = list(next(tables_of(f"<div>{table}</div>"))["agent"])
+        if title.startswith("Standings") or title == "Provisional board":
+            assert agents == [row.agent for row in by_profit if row.agent in agents]
+            assert "Rank<" not in table
 
 
 def test_nothing_in_it_acts_or_is_loaded_whatever_names_say(season: Path, tmp_path: Path) -> None:
