@@ -315,7 +315,7 @@ def strip(
     `page` says where a cohort, or all of them, are shown; `address` where that leads, for bars `bars_lead` if
     it is given. The newest stands first in the markup and at the right of the strip, which can be scrolled.
     """
-    earned = [cohort.percent or 0.0 for cohort in offered.cohorts]
+    earned = [_drawn_percent(cohort) for cohort in offered.cohorts]
     low = min(0.0, *earned)
     high = max(0.0, *earned)
     up = Scale(low, high, HIGH - 1, 1)
@@ -350,6 +350,14 @@ def strip(
     return filled(STRIP, look, says, home, pill, NOTHING.join(bars), every)
 
 
+def _drawn_percent(cohort: CohortReturn) -> float:
+    """Return the return of a cohort, 0 if it is written as 0%."""
+    percent = cohort.percent or 0.0
+    if not round(percent):
+        return 0.0
+    return percent
+
+
 def _bar(cohort: CohortReturn, up: Scale, start: str, href: str, *, is_chosen: bool) -> Markup:
     """Return the bar of a cohort over its number, its return and its start."""
     earned = EMPTY_RETURN
@@ -358,9 +366,10 @@ def _bar(cohort: CohortReturn, up: Scale, start: str, href: str, *, is_chosen: b
     look = "rest"
     if cohort.percent is not None:
         earned = written(cohort.percent, "%+.0f%")
-        look = "gain" if cohort.percent >= 0 else "loss"
+        if _drawn_percent(cohort):
+            look = "gain" if cohort.percent > 0 else "loss"
 
-    end = up.at(cohort.percent or 0.0)
+    end = up.at(_drawn_percent(cohort))
     zero = up.at(0.0)
     top, bottom = sorted((end, zero))
     height = max(bottom - top, 1.5)

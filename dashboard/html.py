@@ -501,11 +501,14 @@ def _look(value: Any, column: HtmlColumn) -> str:
         return " none"
     if isinstance(value, HtmlCell):
         return f" {value.look}"
-    if column.format not in ("gain", "earned") or not value:
+    if column.format not in ("gain", "earned"):
         return ""
-    if value > 0:
+    text = written(value, column.format)
+    if text.startswith("▲"):
         return " gain"
-    return " loss"
+    if text.startswith("▼"):
+        return " loss"
+    return ""
 
 
 def _sorted_by(value: Any, column: HtmlColumn, text: Markup) -> Markup:

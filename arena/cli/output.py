@@ -232,12 +232,13 @@ def small_dollars(usd: float) -> str:
 def signed_dollars(value: float, places: int = 2) -> str:
     """Return dollars with their sign before them.
 
-    >>> signed_dollars(-1_234.5), signed_dollars(1_234.5, 0), signed_dollars(0)
-    ('-$1,234.50', '+$1,234', '$0.00')
+    >>> signed_dollars(-1_234.5), signed_dollars(1_234.5, 0), signed_dollars(-0.28, 0)
+    ('-$1,234.50', '+$1,234', '$0')
     """
+    rounded = round(value, places)
     sign = ""
-    if value:
-        sign = "-" if value < 0 else "+"
+    if rounded:
+        sign = "-" if rounded < 0 else "+"
     return f"{sign}${abs(value):,.{places}f}"
 
 

@@ -35,6 +35,7 @@ from dashboard.cohorts import (
     read_cohort_returns,
     strip,
 )
+from dashboard.html import HtmlColumn, html_table
 from dashboard.pictures import REST
 from dashboard.record import (
     LeaderboardLine,
@@ -208,6 +209,22 @@ def test_where_bars_are_not_named_there_is_a_list(many: int, has_list: bool) -> 
     drawn = ET.fromstring(strip(CohortReturns(cohorts, many), None, page_of))
     assert (drawn.get("class") == "strip many") == has_list
     assert drawn.findtext("details/summary") == ("All cohorts" if has_list else None)
+
+
+def test_a_return_that_is_written_as_nothing_is_no_loss() -> None:
+    start = datetime(2026, 1, 4, tzinfo=UTC)
+    drawn = strip(CohortReturns((CohortReturn(1, start, -0.003, False),), 1), None, page_of)
+    assert "0%" in drawn
+    assert 'class="loss' not in drawn
+    assert 'height="1.5"' in drawn
+
+
+def test_an_amount_that_is_written_as_nothing_is_no_loss() -> None:
+    columns = {"agent": HtmlColumn("Agent"), "pnl": HtmlColumn("P/L", format="earned")}
+    rows = [{"agent": "ann", "pnl": -0.28}, {"agent": "bob", "pnl": -12.0}]
+    drawn = html_table(rows, columns, "Amounts")
+    assert drawn.count(" loss") == 1
+    assert "$0<" in drawn
 
 
 def row_of(agent: str, **known: Any) -> LeaderboardRow:
