@@ -152,6 +152,8 @@ def write_files(folder: Path, files: Mapping[str, str]) -> tuple[list[str], list
             else:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, "utf-8")
+                if name == ".env.example":
+                    path.chmod(0o600)  # a copy of it has keys, and the same mode
                 made.append(name)
     except OSError as error:
         hint = "choose a writable folder"

@@ -140,6 +140,7 @@ def test_it_overwrites_nothing(tmp_path: Path) -> None:
     made, kept = make_folder(tmp_path, WEDNESDAY, DEMO)
     assert (sorted(made), kept) == ([".env.example", "arena.service", "config.yaml"], [".gitignore"])
     assert (tmp_path / ".gitignore").read_text("utf-8") == "mine\n"
+    assert (tmp_path / ".env.example").stat().st_mode & 0o777 == 0o600, "its copy holds keys"
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     again = arena("init", str(tmp_path), "--json")
     assert (again.returncode, json.loads(again.stdout)["error"]) == (1, {
