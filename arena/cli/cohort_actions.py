@@ -15,7 +15,7 @@ from arena.errors import ArenaError, count_text
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import StoredCohort, numbered_cohort
 from arena.record.record import Record
-from arena.record.schema.database import OlderRecord, connect
+from arena.record.schema.database import OlderRecord, connect, record_file
 from arena.record.write.cohorts import pause_cohort, stop_cohort
 from arena.rounds.season import start_by_hand
 
@@ -32,6 +32,8 @@ def start(chosen: Options, at: str | None, baselines: bool) -> None:
     wanted = given_instant(at)
     with prints_aside():
         config = chosen.load_to_play(os.environ, beside=True)
+        file = record_file(config.database)
+        is_new = file is not None and not file.exists()
         with closing(Record.open(config.database)) as record:
             environ = None if baselines else os.environ
             cohort = start_by_hand(config, record, wanted, environ, now())
@@ -39,11 +41,14 @@ def start(chosen: Options, at: str | None, baselines: bool) -> None:
     names = [entrant.name for entrant in cohort.entrants]
     data = {"cohort": cohort.number, "agents": names}
     data |= attributes(cohort, "starts_at", "by_hand", "rounds", "config_hash")
-    chosen.answer(data, start_page, cohort, ", ".join(names), next_step(config))
+    made = str(file) if is_new else ""
+    chosen.answer(data, start_page, cohort, ", ".join(names), next_step(config), made)
 
 
-def start_page(cohort: Cohort, names: str, following: str) -> Page:
-    """Yield the start of a cohort, its agents, and the next command."""
+def start_page(cohort: Cohort, names: str, following: str, made: str) -> Page:
+    """Yield a record that was `made` for it, the start of a cohort, its agents, and the next command."""
+    if made:
+        yield f"{made} is a new record"
     words = f"Cohort {cohort.number} starts on {minute(cohort.starts_at)} UTC"
     if not cohort.by_hand:
         words += " (as scheduled)"

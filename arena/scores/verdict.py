@@ -500,10 +500,12 @@ def _nobody(players: Sequence[Candidate]) -> str:
 
 
 def _expected(state: SeasonState) -> str:
-    """Return the sentence on when a first verdict may come, if the markets' closing days tell."""
+    """Return the sentence on when enough events may have resolved, if the markets' closing days tell."""
     if state.expected is None:
         return ""
-    return f" A first verdict may come about {day_text(state.expected)}."
+    return (
+        f" A verdict takes {ENOUGH_EVENTS:.0f} resolved events or more, by about {day_text(state.expected)}."
+    )
 
 
 def _notes(candidates: Sequence[Candidate]) -> list[str]:

@@ -176,6 +176,15 @@ def test_what_is_no_head_is_told_apart(season: Path) -> None:
 # Started, paused, ended
 
 
+def test_who_starts_a_cohort_is_told_that_its_record_is_new(copy: Path) -> None:
+    """A mistyped name makes a record of its own."""
+    named = ("--database", "copy.db")
+    first = run(copy, "admin", "cohort", "start", *named).stdout
+    assert first.startswith("copy.db is a new record\nCohort 1 starts on ")
+    second = run(copy, "admin", "cohort", "start", "--at", "2026-02-01", *named).stdout
+    assert second.startswith("Cohort 2 starts on ")
+
+
 def test_a_cohort_is_started_by_hand_at_the_next_decision_or_at_a_time(copy: Path) -> None:
     first = said(copy, "admin", "cohort", "start")
     assert (first["cohort"], first["starts_at"][:10], first["by_hand"]) == (3, "2026-01-25", True)

@@ -178,8 +178,8 @@ EMPTY = [
         FOUR,
         SeasonState(turns=8, expected=datetime(2026, 4, 12, tzinfo=UTC)),
         (
-            "Nothing has resolved yet, so there is nothing to compare. A first verdict may come about "
-            "12 April 2026."
+            "Nothing has resolved yet, so there is nothing to compare. A verdict takes 20 resolved events or "
+            "more, by about 12 April 2026."
         ),
     ),
     (
