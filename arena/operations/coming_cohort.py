@@ -12,7 +12,7 @@ from arena.cohorts.replacements import changed_agents, replacements_from, withou
 from arena.cohorts.schedule import PLAY_WINDOW, next_command, next_start
 from arena.config import Config, environment
 from arena.errors import ArenaError
-from arena.record.model.cohort import Cohort
+from arena.record.model.cohort import REHEARSAL, Cohort
 from arena.record.schema.database import Connection, NoRecord, connect
 from markets.model import Listing
 from markets.universe import expected_ends_a_month, sure_ends_a_month
@@ -44,7 +44,7 @@ class RecordSoFar:
 
     `usage` is what agents used in their newest turns. With `trouble` there is a record, or a place for one,
     that can't be read, and that is why. `offered` is the venue's catalogue as it was last read. `playing`
-    are the cohorts that have not ended.
+    are the cohorts that have not ended. A `rehearsal` was played on a pretended clock.
     """
 
     cohorts: tuple[Cohort, ...] = ()
@@ -54,6 +54,7 @@ class RecordSoFar:
     usage: "Mapping[str, RecentUsage]" = field(default_factory=dict)
     offered: Catalogued | None = None
     playing: tuple[Cohort, ...] = ()
+    rehearsal: bool = False
 
     @property
     def last(self) -> Cohort | None:
@@ -113,6 +114,7 @@ def read_begun(database: str, models: Mapping[str, str], venue: str = "") -> Rec
     from arena.record.queries.calls import read_recent_usage
     from arena.record.queries.cohorts import read_newest_time, read_unproven
     from arena.record.record import Record
+    from arena.record.write.operations import read_jobs
 
     try:
         with closing(Record(engine)) as record:
@@ -128,8 +130,15 @@ def read_begun(database: str, models: Mapping[str, str], venue: str = "") -> Rec
                         unproven.append((stored.cohort, names))
 
             offered = record.read(read_catalogue, venue) if venue else None
-            newest = record.read(read_newest_time)
-            return RecordSoFar(record.begun(), newest, "", tuple(unproven), usage, offered, tuple(playing))
+            return RecordSoFar(
+                record.begun(),
+                record.read(read_newest_time),
+                unproven=tuple(unproven),
+                usage=usage,
+                offered=offered,
+                playing=tuple(playing),
+                rehearsal=REHEARSAL in record.read(read_jobs),
+            )
     except ArenaError as error:
         return RecordSoFar(trouble=error.message)
 
@@ -187,7 +196,9 @@ def coming_cohort(
     starts = [cohort.starts_at for cohort in begun.cohorts]
     start = next_start(plan, starts, begun.newest, is_live, at, config.cohorts.catch_up)
     command = next_command(plan, is_live, begun.newest, at)
-    if not starts:
+    if begun.rehearsal:
+        command = "run --once --clock FILE"
+    elif not starts:
         try:
             check_keys(config, environment(config.folder, environ))
         except ArenaError:

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -304,6 +305,8 @@ def test_the_status_of_a_rehearsal_says_whose_clock_it_goes_by(tmp_path: Path) -
     assert again.stdout.endswith("arena status --clock clock --database rehearsal.db\n")
     assert arena_json(folder, "status", *here)["clock"] == "mixed"
     assert "use --clock FILE" in arena(folder, "status", *here).stdout
+    following = "Next: arena run --once --clock FILE --database rehearsal.db"
+    assert following in arena(folder, "check", *here).stdout.replace(f"{sys.prefix}/bin/", "")
     found = arena_json(folder, "status", "--clock", "clock", *here)
     assert (found["clock"], found["at"]) == ("pretended", "2026-01-04T00:00:00+00:00")
 
