@@ -64,6 +64,7 @@ def script_of(number: int) -> tuple[ScriptedCommand, ...]:
 class Operator:
     """Gives the commands of a season's script, each at its time; `given` is how many were.
 
+    Those that were `refused`, such as an end of a cohort that has not started, changed nothing.
     `outdated` are the processes that looked at what is due before the newest command: they look again before
     they do any more of it.
     """
@@ -71,6 +72,7 @@ class Operator:
     season: PlayedSeason
     script: tuple[ScriptedCommand, ...]
     given: int = 0
+    refused: set[ScriptedCommand] = field(default_factory=set)
     outdated: set[str] = field(default_factory=set)
 
     def time(self, change: ScriptedCommand) -> datetime:
@@ -80,8 +82,14 @@ class Operator:
         return times[min(change.place, len(times) - 1)] + timedelta(weeks=after)
 
     def begin_anew(self) -> None:
-        """Give all commands again: what they changed may be lost. Twice they change no more than once."""
+        """Give all commands again that changed something, which may be lost; twice they change no more."""
         self.given = 0
+        self._skip_refused()
+
+    def _skip_refused(self) -> None:
+        """Count refused commands that come next as given."""
+        while self.given < len(self.script) and self.script[self.given] in self.refused:
+            self.given += 1
 
     async def changes_before(self, at: datetime) -> bool:
         """Give the next command if it is to be given before what is due at a time; return whether it was.
@@ -98,7 +106,10 @@ class Operator:
             await asyncio.sleep(REST)
             return True
 
+        if status:
+            self.refused.add(change)
         self.given = max(self.given, self.script.index(change) + 1)
+        self._skip_refused()
         self.outdated = set(self.season.tasks)
         outcome = error_code(answer) or status
         self.season.note(f"arena {change.line}, before {at} in {PROCESS.get()}: {outcome}")
