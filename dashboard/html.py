@@ -503,6 +503,8 @@ def _look(value: Any, column: HtmlColumn) -> str:
         return f" {value.look}"
     if column.format not in ("gain", "earned"):
         return ""
+
+    # What is written as 0 has no colour: the look goes by the text.
     text = written(value, column.format)
     if text.startswith("▲"):
         return " gain"

@@ -115,9 +115,10 @@ def model_data(target: PingTarget, call: Call, config: Config) -> dict[str, Any]
     trouble = None
     if call.error is not None:
         trouble = call_trouble(call.error)
+    if trouble is not None and trouble.code == "auth":
         known = environment(config.folder, os.environ)
         place = key_place(target.settings, known, os.environ)
-        if trouble.code == "auth" and place:
+        if place:
             trouble.hint = f"check {place}, and whether that key may use this model"
 
     return {

@@ -18,6 +18,7 @@ from arena.operations.coming_cohort import (
     read_begun,
 )
 from arena.record.model.cohort import Cohort
+from arena.record.schema.database import Connection
 from arena.scores.verdict import list_names
 
 MOST = 5
@@ -84,6 +85,17 @@ def joining_text(
     if coming.next_start_missed:
         when = "as soon as arena run is started"
     return f"{joins} cohort {coming.next_cohort} {when}; {command} begins it now"
+
+
+def read_joining(connection: Connection, config: Config, at: datetime | None = None) -> str:
+    """Return what `joining_text` says by the record of now."""
+    # It takes long to load, and without a record nobody needs it.
+    from arena.record.queries.cohorts import read_cohorts, read_newest_time
+
+    cohorts = read_cohorts(connection)
+    begun = RecordSoFar(tuple(stored.cohort for stored in cohorts), read_newest_time(connection))
+    playing = [stored.cohort for stored in cohorts if stored.ended_at is None]
+    return joining_text(config, begun, playing, at)
 
 
 def next_step(config: Config | None) -> str:

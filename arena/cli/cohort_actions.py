@@ -41,14 +41,17 @@ def start(chosen: Options, at: str | None, baselines: bool) -> None:
     names = [entrant.name for entrant in cohort.entrants]
     data = {"cohort": cohort.number, "agents": names}
     data |= attributes(cohort, "starts_at", "by_hand", "rounds", "config_hash")
-    made = str(file) if is_new else ""
-    chosen.answer(data, start_page, cohort, ", ".join(names), next_step(config), made)
+    new_record = str(file) if is_new else ""
+    chosen.answer(data, start_page, cohort, ", ".join(names), next_step(config), new_record)
 
 
-def start_page(cohort: Cohort, names: str, following: str, made: str) -> Page:
-    """Yield a record that was `made` for it, the start of a cohort, its agents, and the next command."""
-    if made:
-        yield f"{made} is a new record"
+def start_page(cohort: Cohort, names: str, following: str, new_record: str) -> Page:
+    """Yield the start of a cohort, its agents, and the next command.
+
+    `new_record` is the file of the record, if that was made for it: its name may have been mistyped.
+    """
+    if new_record:
+        yield f"{new_record} is a new record"
     words = f"Cohort {cohort.number} starts on {minute(cohort.starts_at)} UTC"
     if not cohort.by_hand:
         words += " (as scheduled)"

@@ -10,7 +10,7 @@ from functools import partial
 
 import typer
 
-from arena.cli.check_next import joining_text
+from arena.cli.check_next import read_joining
 from arena.cli.options import Options, given_instant
 from arena.cli.output import (
     Data,
@@ -31,14 +31,11 @@ from arena.cohorts.freeze import check_keys, plan_of
 from arena.cohorts.replacements import unproven_hint
 from arena.config import Config, environment
 from arena.errors import ArenaError, count_text
-from arena.operations.coming_cohort import RecordSoFar
 from arena.operations.one_round import play_decision_time, time_to_play
 from arena.record.model.cohort import RoundReport
 from arena.record.model.model_version import ModelChange, change_sentence
-from arena.record.queries.cohorts import read_newest_time
 from arena.record.queries.operations import count_turns
 from arena.record.record import Record
-from arena.rounds.season import open_cohorts
 from arena.scores.agent_summary import changed_since
 from arena.scores.refresh import refresh_cache
 
@@ -111,7 +108,7 @@ def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed:
             at = time_to_play(config, record, plan, wanted, leave_failed, began)
         except ArenaError as error:
             if wanted is None:
-                error.hint = joining(config, record) or error.hint
+                error.hint = record.read(read_joining, config) or error.hint
             raise
 
         say = partial(print, file=sys.stderr, flush=True)
@@ -120,13 +117,7 @@ def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed:
             refresh_cache(record, at, moved)
         with record.reading() as connection:
             changes = changed_since(connection, began)
-        return PlayedTime(at, reports, changes, joining(config, record))
-
-
-def joining(config: Config, record: Record) -> str:
-    """Return in words when the config's new agents join; empty if none is new."""
-    so_far = RecordSoFar(record.begun(), record.read(read_newest_time))
-    return joining_text(config, so_far, [stored.cohort for stored in open_cohorts(record)])
+        return PlayedTime(at, reports, changes, record.read(read_joining, config))
 
 
 def report_data(report: RoundReport) -> Data:

@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from arena.cli.check_next import joining_text
+from arena.cli.check_next import read_joining
 from arena.cli.options import DEFAULT, Options, clock_of, clock_option
 from arena.cli.output import (
     AGAIN,
@@ -28,7 +28,6 @@ from arena.cli.table import Table
 from arena.clock import now
 from arena.config import Config, environment
 from arena.errors import ArenaError, count_text, length_text
-from arena.operations.coming_cohort import RecordSoFar
 from arena.operations.health import (
     GOOD_WORDS,
     RoundCalendar,
@@ -48,7 +47,7 @@ from arena.operations.webhook import send, test_message, webhook_of
 from arena.record.files.integrity import find_damage
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.status import RoundState
-from arena.record.queries.cohorts import read_cohorts, read_newest_time
+from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import Connection, open_read_only, reading
 from arena.record.write.operations import read_recent_incidents
 from arena.verify.reader import VerifiedHead
@@ -95,14 +94,6 @@ def status_now(chosen: Options, clock: Path | None) -> Iterator[tuple[Connection
         clock_file = "" if clock is None else str(clock)
         status = read_status_by_config(connection, at, config, clock_file=clock_file, damage=damage)
         yield connection, config, status
-
-
-def read_joining(connection: Connection, config: Config, at: datetime) -> str:
-    """Return in words when the config's new agents join; empty if none is new."""
-    cohorts = read_cohorts(connection)
-    begun = RecordSoFar(tuple(stored.cohort for stored in cohorts), read_newest_time(connection))
-    playing = [stored.cohort for stored in cohorts if stored.ended_at is None]
-    return joining_text(config, begun, playing, at)
 
 
 def config_of_record(connection: Connection, config: Config) -> Config | None:

@@ -178,9 +178,10 @@ def test_what_is_no_head_is_told_apart(season: Path) -> None:
 
 def test_who_starts_a_cohort_is_told_that_its_record_is_new(copy: Path) -> None:
     """A mistyped name makes a record of its own."""
-    named = ("--database", "copy.db")
+    file = copy / "copy.db"
+    named = ("--database", str(file))
     first = run(copy, "admin", "cohort", "start", *named).stdout
-    assert first.startswith("copy.db is a new record\nCohort 1 starts on ")
+    assert first.startswith(f"{file} is a new record\nCohort 1 starts on ")
     second = run(copy, "admin", "cohort", "start", "--at", "2026-02-01", *named).stdout
     assert second.startswith("Cohort 2 starts on ")
 

@@ -36,7 +36,9 @@ def run(
     log: Literal["auto", "text", "json"] = option("How to report.", default="auto"),
     quiet: bool = flag("Report only problems."),
     verbose: bool = flag("Report routine work too.", "--verbose", "-v"),
-    clock: Path | None = option("Rehearse: take the time from this file, and move it on there.", "FILE"),
+    clock: Path | None = option(
+        "Rehearse at the time in this file, which moves on there without --once.", "FILE"
+    ),
     baselines: bool = BASELINES,
     leave_failed: bool = LEAVE_FAILED,
 ) -> None:
