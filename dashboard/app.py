@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from arena.errors import ArenaError
-from dashboard.html import NOTHING, badge, bar, freshness
+from dashboard.html import NOTHING, badge, freshness, page_bar
 from dashboard.pages import (
     FIRST,
     ROOT,
@@ -24,7 +24,7 @@ from dashboard.pages import (
     page_of,
     pages,
     put,
-    step,
+    put_view_link,
     way,
 )
 from dashboard.record import SOON, CohortLine, RecordSource, latest, season, source
@@ -49,55 +49,59 @@ def open_page(page: DashboardPage) -> None:
         if address:
             record = source(address)
             cohorts = season(record).cohorts
-        _bar(page, record, cohorts, bar_place)
-        _show(page, record, cohorts)
+        _show_bar(page, record, cohorts, bar_place)
+        _show_page(page, record, cohorts)
     except NotThereError as error:
         if page.is_headed:
             heading(page.title)
         nothing_found(str(error))
-        step(f"← {page.title}", cast(To, page.name))
+        put_view_link(f"← {page.title}", cast(To, page.name))
     except ArenaError as error:
         if record is None:
-            _bar(page, None, (), bar_place)
-        _say(page, f"The record can't be shown: {code(error.message)}.", f"{error.hint.rstrip('.')}. {SOON}")
+            _show_bar(page, None, (), bar_place)
+        _put_advice(
+            page, f"The record can't be shown: {code(error.message)}.", f"{error.hint.rstrip('.')}. {SOON}"
+        )
     if address:
-        follow(address, record)
+        redraw_when_changed(address, record)
 
 
-def _bar(
-    page: DashboardPage, record: RecordSource | None, cohorts: Sequence[CohortLine], place: DeltaGenerator
+def _show_bar(
+    page: DashboardPage, record: RecordSource | None, cohorts: Sequence[CohortLine], container: DeltaGenerator
 ) -> None:
     """Show the links to all pages, whether the season is live, and the time of its data."""
-    played = NOTHING
+    freshness_and_badge = NOTHING
     if record is not None and cohorts:
-        newest = cohorts[-1]
-        played = freshness(*latest(record, newest), newest.stamp) + badge(newest.stamp, newest.venue)
-    items = [(item.title, way(cast(To, name)).href) for name, item in pages().items() if item.order]
-    with place:
-        put(bar(items, page.title, played), "bar")
+        newest_cohort = cohorts[-1]
+        freshness_and_badge = freshness(*latest(record, newest_cohort), newest_cohort.stamp) + badge(
+            newest_cohort.stamp, newest_cohort.venue
+        )
+    links = [(item.title, way(cast(To, name)).href) for name, item in pages().items() if item.order]
+    with container:
+        put(page_bar(links, page.title, freshness_and_badge), "bar")
 
 
-def _show(page: DashboardPage, record: RecordSource | None, cohorts: Sequence[CohortLine]) -> None:
+def _show_page(page: DashboardPage, record: RecordSource | None, cohorts: Sequence[CohortLine]) -> None:
     """Show the page itself, or say what is missing."""
     if page.name not in pages():
         heading(page.title)
         nothing_found(f"There is nothing at {code(unquote(page.name))}. The bar above leads to all pages.")
     elif record is None:
-        _say(
+        _put_advice(
             page,
             "No record was named.",
             "`arena dashboard --database PATH` opens one, `arena demo` makes one.",
         )
     elif page.needs_a_cohort and not cohorts:
         how = "`arena run --round` plays the first, `arena demo` a season."
-        _say(page, "The record holds no cohort yet.", f"{how} {SOON}")
+        _put_advice(page, "The record holds no cohort yet.", f"{how} {SOON}")
     else:
         if not page.is_headed:
             heading(page.title)
         page.view().show(record)
 
 
-def _say(page: DashboardPage, what: str, hint: str) -> None:
+def _put_advice(page: DashboardPage, what: str, hint: str) -> None:
     """Say why there is nothing to show, and what to do."""
     heading(page.title)
     st.info(f"{what}\n\n{hint}", icon=":material/info:")
@@ -113,18 +117,25 @@ def main(first: str = FIRST) -> None:
     The first page stands at the root, and also under its name, for those who type it.
     """
     st.set_page_config(page_icon=BADGE, layout="wide")
-    shown = [page_of(name, partial(open_page, page), first) for name, page in pages().items()]
-    again = partial(open_page, pages()[first])
-    shown.append(st.Page(again, title=pages()[first].title, url_path=first, visibility="hidden"))
+    streamlit_pages = [page_of(name, partial(open_page, page), first) for name, page in pages().items()]
+    open_first_page = partial(open_page, pages()[first])
+    streamlit_pages.append(
+        st.Page(open_first_page, title=pages()[first].title, url_path=first, visibility="hidden")
+    )
 
-    unknown = st.session_state.setdefault(UNKNOWN, _unknown_page())
-    if unknown:
-        nothing = DashboardPage(unknown, "No such page", None, needs_a_cohort=False, is_headed=False)
-        absent = st.Page(
-            partial(open_page, nothing), title=nothing.title, url_path=unknown, visibility="hidden"
+    unknown_name = st.session_state.setdefault(UNKNOWN, _unknown_page())
+    if unknown_name:
+        unknown_description = DashboardPage(
+            unknown_name, "No such page", None, needs_a_cohort=False, is_headed=False
         )
-        shown.append(absent)
-    st.navigation(shown, position="hidden").run()
+        unknown_page = st.Page(
+            partial(open_page, unknown_description),
+            title=unknown_description.title,
+            url_path=unknown_name,
+            visibility="hidden",
+        )
+        streamlit_pages.append(unknown_page)
+    st.navigation(streamlit_pages, position="hidden").run()
 
 
 def _unknown_page() -> str:
@@ -143,23 +154,23 @@ MOST_LOOKS = 12
 
 
 @st.fragment(run_every=EVERY)
-def follow(address: str, shown: RecordSource | None) -> None:
+def redraw_when_changed(address: str, drawn_record: RecordSource | None) -> None:
     """Draw the page again once the record has changed or appeared; choices are kept.
 
     While a round is played it changes with every turn: the page waits until two looks see the same.
     """
     try:
-        now = source(address)
+        current_record = source(address)
     except ArenaError:  # not there yet, just being replaced, or gone: the page says so when it is drawn next
-        now = None
-    looks, before = st.session_state.get(CHANGING, (0, shown))
-    if now == shown:
-        st.session_state[CHANGING] = (0, shown)
-    elif now == before or looks == MOST_LOOKS:
-        st.session_state[CHANGING] = (0, now)
+        current_record = None
+    changes_seen, record_last_seen = st.session_state.get(CHANGING, (0, drawn_record))
+    if current_record == drawn_record:
+        st.session_state[CHANGING] = (0, drawn_record)
+    elif current_record == record_last_seen or changes_seen == MOST_LOOKS:
+        st.session_state[CHANGING] = (0, current_record)
         st.rerun()
     else:
-        st.session_state[CHANGING] = (looks + 1, now)
+        st.session_state[CHANGING] = (changes_seen + 1, current_record)
 
 
 if __name__ == "__main__":

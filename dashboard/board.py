@@ -90,19 +90,19 @@ def dashed_note(lines: Sequence[Line]) -> str:
 def pnl_lines(
     curves: Mapping[str, Sequence[PnlPoint]],
     colours: Colours,
-    dashed: Callable[[str], bool],
+    is_dashed: Callable[[str], bool],
     unit: str = "percent",
-    end: str = "%+.1f%",
-    leads: Callable[[str], str | None] = lambda _: None,
+    end_format: str = "%+.1f%",
+    href_of: Callable[[str], str | None] = lambda _: None,
 ) -> list[Line]:
     """Return the profit of agents as lines, each with its last value and the link of its marks."""
     lines = []
     for name, points in curves.items():
         if points:
             values = pnl_values(points, unit)
-            look = colours.get(name, REST)
-            last = written(values[-1][1], end)
-            lines.append(Line(name, values, look, last, dashed(name), leads(name) or ""))
+            colour = colours.get(name, REST)
+            end_text = written(values[-1][1], end_format)
+            lines.append(Line(name, values, colour, end_text, is_dashed(name), href_of(name) or ""))
     return lines
 
 
@@ -114,16 +114,16 @@ def only_valuation(curves: Mapping[str, Sequence[PnlPoint]]) -> datetime | None:
     return instants.pop()
 
 
-def one_valuation_box(title: str, lines: Sequence[Line], at: datetime, more: str = "") -> Markup:
+def one_valuation_box(title: str, lines: Sequence[Line], at: datetime, extra_sentence: str = "") -> Markup:
     """Return the profit of the coloured agents in figures, after a single valuation.
 
-    `more` is said below it.
+    `extra_sentence` is said below it.
     """
-    shown = [line for line in lines if line.look != REST] or lines[:FEW_FIGURES]
-    names = short_forms([line.name for line in shown], 30)
-    figures = {names[line.name]: line.end for line in shown}
-    said = f"Valued once, on {day(at)}: a chart needs two valuations. Open positions at mid. {more}"
-    return box(title, meanings(figures, "facts"), said.strip())
+    listed_lines = [line for line in lines if line.look != REST] or lines[:FEW_FIGURES]
+    names = short_forms([line.name for line in listed_lines], 30)
+    figures = {names[line.name]: line.end for line in listed_lines}
+    note = f"Valued once, on {day(at)}: a chart needs two valuations. Open positions at mid. {extra_sentence}"
+    return box(title, meanings(figures, "facts"), note.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +149,10 @@ class LeaderboardColumn:
         return figure
 
 
-def ranks(line: LeaderboardLine) -> str:
+def rank_cell(line: LeaderboardLine) -> str:
     """Return the possible ranks of an agent, or why it has none."""
-    if line.told is not None and line.told.rank_text:
-        return line.told.rank_text
+    if line.verdict is not None and line.verdict.rank_text:
+        return line.verdict.rank_text
     if line.row.is_reference:
         return "reference"
     if line.row.copies:
@@ -162,11 +162,11 @@ def ranks(line: LeaderboardLine) -> str:
 
 def closer_span(row: LeaderboardRow) -> Span:
     """Return how much closer than the price an agent is in percent, with the ends of the interval."""
-    price = row.brier_market
+    price_brier = row.brier_market
     return (
-        percent_of_price(row.skill, price),
-        percent_of_price(row.skill_low, price),
-        percent_of_price(row.skill_high, price),
+        percent_of_price(row.skill, price_brier),
+        percent_of_price(row.skill_low, price_brier),
+        percent_of_price(row.skill_high, price_brier),
     )
 
 
@@ -184,8 +184,8 @@ def span_text(low: float | None, high: float | None, form: str) -> str | None:
 
 SHARES = ("luck_percentile", "win_rate", "coverage", "coverage_in_time", "distance")
 FOUND: Mapping[str, Callable[[Any], Figure] | str] = {
-    "ranks": ranks,
-    "better": "told.better_text",
+    "ranks": rank_cell,
+    "better": "verdict.better_text",
     "price": lambda line: None if line.row.price == "none" else line.row.price,
     "closer": lambda line: closer_span(line.row)[0],
     "interval": lambda line: span_text(line.row.skill_low, line.row.skill_high, "%+.4f"),
@@ -210,10 +210,12 @@ APART = ("why_not", "implied_band", "implied_skill", "return_band", "stated_skil
 def columns_of(*keys: str) -> tuple[LeaderboardColumn, ...]:
     """Return some of the columns, in the given order."""
     columns = columns_of_table("leaderboard")
-    return tuple(LeaderboardColumn(key, columns[key], _finder(FOUND.get(key, f"row.{key}"))) for key in keys)
+    return tuple(
+        LeaderboardColumn(key, columns[key], _figure_getter(FOUND.get(key, f"row.{key}"))) for key in keys
+    )
 
 
-def _finder(path: Callable[[Any], Figure] | str) -> Callable[[Any], Figure]:
+def _figure_getter(path: Callable[[Any], Figure] | str) -> Callable[[Any], Figure]:
     """Return a function that follows names through a line, to None where one of them is None."""
     if not isinstance(path, str):
         return path
@@ -272,7 +274,7 @@ RATED = columns_of(
 """An agent rated by its implied Brier score and return, and its Brier skill."""
 
 PART_COLUMNS = tuple(
-    LeaderboardColumn(key, column, _finder(f"gain.{key.removeprefix('skill_')}"))
+    LeaderboardColumn(key, column, _figure_getter(f"gain.{key.removeprefix('skill_')}"))
     for key, column in columns_of_table("parts of the season").items()
     if key not in ("agent", "bar")
 )
@@ -326,8 +328,8 @@ def headline(verdict: Verdict) -> tuple[str, str]:
     >>> headline(Verdict("ann forecasts better than bob. It copies nobody.", "That holds."))
     ('ann forecasts better than bob.', 'It copies nobody.')
     """
-    first, point, rest = verdict.sentence.partition(". ")
-    return first + point.rstrip(), rest
+    first_sentence, full_stop, other_sentences = verdict.sentence.partition(". ")
+    return first_sentence + full_stop.rstrip(), other_sentences
 
 
 def whole_verdict(verdict: Verdict | None) -> str:
@@ -346,19 +348,19 @@ def over_all_cohorts(verdict: Verdict | None) -> str:
 
 def stamps(lines: Sequence[CohortLine]) -> list[str]:
     """Return the remarks on cohorts: that they are not live, which models played, and the depth."""
-    marks: set[str] = set()
-    models: dict[str, date | None] = {}
+    remark_keys: set[str] = set()
+    later_models: dict[str, date | None] = {}
     for line in lines:
-        marks |= {line.stamp, line.depth} if line.rules.money else {line.stamp}
-        models |= line.later_models
+        remark_keys |= {line.stamp, line.depth} if line.rules.money else {line.stamp}
+        later_models |= line.later_models
 
-    texts = STAMPS
-    later = later_models_words(models)
+    remarks = STAMPS
+    later_models_note = later_models_words(later_models)
     if not any(line.rules.money for line in lines):
-        texts = STAMPS | {"simulated": MADE_UP}
-    if later:
-        texts = texts | {"replay": f"Replay: not evidence of skill; {flat(later)}."}
-    return [text for mark, text in texts.items() if mark in marks]
+        remarks = STAMPS | {"simulated": MADE_UP}
+    if later_models_note:
+        remarks = remarks | {"replay": f"Replay: not evidence of skill; {flat(later_models_note)}."}
+    return [text for mark, text in remarks.items() if mark in remark_keys]
 
 
 READINGS: dict[str, str] = {"stated": "Stated", "anchored": "Anchored", "implied": "Implied"}
@@ -375,11 +377,11 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def span_scale(spans: Iterable[Sequence[float | None]]) -> Scale:
     """Return a common scale for values and their intervals, where they are known."""
-    reaches = []
+    ranges = []
     for span in spans:
         values = [value for value in span if value is not None]
-        reaches.append((min(values, default=0.0), max(values, default=0.0)))
-    return cell_scale(reaches)
+        ranges.append((min(values, default=0.0), max(values, default=0.0)))
+    return cell_scale(ranges)
 
 
 def draw_span(span: Span, scale: Scale) -> Markup:
@@ -443,16 +445,16 @@ CALIBRATION = "Calibration: what it says, what happens"
 SHADED = "Dots: tenths of the scale. Shaded: where 90 of 100 calibrated forecasters would lie."
 
 
-def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
+def calibration_words(figures: ProfileFigures | None) -> tuple[str, str]:
     """Say how often an agent's confident forecasts come true, and how reliable that is."""
-    if brief is None:
+    if figures is None:
         return "being computed", ""
-    if brief.miscalibration is None:
+    if figures.miscalibration is None:
         return EMPTY, "no resolved answer yet"
-    sure = brief.sure
-    if sure is None:
+    confident = figures.sure
+    if confident is None:
         return EMPTY, FEW_SURE
-    return sure.text, f"{sure.judged(brief.miscalibration_p)}, n = {sure.forecasts:,}"
+    return confident.text, f"{confident.judged(figures.miscalibration_p)}, n = {confident.forecasts:,}"
 
 
 TOOLS = " · tools"
@@ -511,7 +513,7 @@ class BoardLook:
     colours: Colours
     address: Address = in_app
 
-    def of(self, agent: str) -> str:
+    def colour_of(self, agent: str) -> str:
         """Return the colour of an agent."""
         return self.colours.get(agent, REST)
 
@@ -527,89 +529,96 @@ def agent_page(agent: str, names: Container[str], address: Address = in_app) -> 
     return address(way("agent", agent=agent))
 
 
-def season_board(lines: Lines, look: BoardLook, more: Sequence[str] = (), *, provisional: bool) -> Markup:
+def season_board(
+    lines: Lines, look: BoardLook, extra_columns: Sequence[str] = (), *, provisional: bool
+) -> Markup:
     """Return the board, a row of one line an agent: ranked agents, references, agents without a rank.
 
-    A provisional board has every agent in the order of the lines. `more` are figures that it shows beside.
+    A provisional board has every agent in the order of the lines. `extra_columns` are the names of further
+    figures of a row that it shows.
     """
     if not lines:
         return NOTHING
 
     parts = board_parts(lines)
     scale = closer_scale([*parts.ranked, *parts.references])
-    firsts = [line for line in parts.ranked if not line.row.copies]
+    listed = [line for line in parts.ranked if not line.row.copies]
     copies = [line for line in parts.ranked if line.row.copies]
-    others = parts.unranked
+    unranked = parts.unranked
     if provisional:
-        firsts = [line for line in lines if not line.row.is_reference]
+        listed = [line for line in lines if not line.row.is_reference]
         copies = []
-        others = []
+        unranked = []
 
     groups = {}
-    first = ""
+    first_title = ""
     if provisional:
-        has_money = any(line.row.pnl is not None for line in firsts)
-        first = EARLY_ORDERS[has_money].removesuffix(".")
-    for title, shown in {first: firsts, REFERENCES_ARE: parts.references, NOT_RANKED: others}.items():
+        has_money = any(line.row.pnl is not None for line in listed)
+        first_title = EARLY_ORDERS[has_money].removesuffix(".")
+    for title, group_lines in {
+        first_title: listed,
+        REFERENCES_ARE: parts.references,
+        NOT_RANKED: unranked,
+    }.items():
         rows = []
-        for line in shown:
-            figures = _early_figures(line) if provisional else _judged_figures(line, look, scale)
-            rows.append(_row(line, look, more) | figures)
+        for line in group_lines:
+            figures = _early_cells(line) if provisional else _judged_cells(line, look, scale)
+            rows.append(_common_cells(line, look, extra_columns) | figures)
         if rows:
             groups[title] = rows
 
-    note = "" if provisional else _notes(firsts, look)
-    columns = _board_columns([] if provisional else firsts, look)
+    note = "" if provisional else _board_notes(listed, look)
+    columns = _board_columns([] if provisional else listed, look)
     table = board_of(groups, columns, "Leaderboard: one row an agent", note)
-    return table + _copies(copies, look)
+    return table + _copies_line(copies, look)
 
 
 def _board_columns(lines: Lines, look: BoardLook) -> Columns:
     """Return the columns of the board, without those that have no value in any row."""
     columns = dict(columns_of_table("short board"))
-    meant = WITH_RANKS
-    if not any(line.told is not None and line.told.rank_text for line in lines):
+    agent_help = WITH_RANKS
+    if not any(line.verdict is not None and line.verdict.rank_text for line in lines):
         del columns["rank"]
-        meant = MADE
-    columns["agent"] = replace(columns["agent"], help=meant)
+        agent_help = MADE
+    columns["agent"] = replace(columns["agent"], help=agent_help)
     if look.overview.is_simulated:
         columns["cost_usd"] = replace(columns["cost_usd"], label="Cost (simulated)")
     return columns
 
 
-def _notes(lines: Lines, look: BoardLook) -> str:
+def _board_notes(lines: Lines, look: BoardLook) -> str:
     """Say how agents are sorted, how sure the verdict is, and whose equity is not drawn."""
-    order = INTERVAL_ORDER
+    order_note = INTERVAL_ORDER
     guarantee = ""
-    drawn = 0
+    drawn_count = 0
     for line in lines:
-        drawn += line.row.agent in look.equity
-        if line.told is not None:
-            order = RANK_ORDER
-            guarantee = guarantee or line.told.guarantee
+        drawn_count += line.row.agent in look.equity
+        if line.verdict is not None:
+            order_note = RANK_ORDER
+            guarantee = guarantee or line.verdict.guarantee
 
-    some = ""
-    if drawn not in (0, len(lines)):
-        some = f"Equity is drawn for the first {drawn}."
-    return " ".join(filter(None, (order, guarantee, some)))
+    equity_note = ""
+    if drawn_count not in (0, len(lines)):
+        equity_note = f"Equity is drawn for the first {drawn_count}."
+    return " ".join(filter(None, (order_note, guarantee, equity_note)))
 
 
-def _copies(lines: Lines, look: BoardLook) -> Markup:
+def _copies_line(lines: Lines, look: BoardLook) -> Markup:
     """Return in one line how many agents repeat another's forecasts, with the names folded away."""
-    heads: dict[str, list[Markup]] = defaultdict(list)
+    links_by_original: dict[str, list[Markup]] = defaultdict(list)
     for line in lines:
         name = line.row.agent
         page = look.page(name)
-        heads[str(line.row.copies)].append(linked(escape(name), page))
-    if not heads:
+        links_by_original[str(line.row.copies)].append(linked(escape(name), page))
+    if not links_by_original:
         return NOTHING
 
-    inside = NOTHING
-    for head, copies in heads.items():
+    details = NOTHING
+    for original, copies in links_by_original.items():
         names = Markup(", ").join(copies)
-        inside += quiet(filled("%s: %s", head, names))
-    agents = count(len(lines), "agent")
-    return folded(f"{agents} with the forecasts of another, one entry with it", inside)
+        details += quiet(filled("%s: %s", original, names))
+    agents_text = count(len(lines), "agent")
+    return folded(f"{agents_text} with the forecasts of another, one entry with it", details)
 
 
 MADE = "Beside it, who made it or its rule."
@@ -617,33 +626,33 @@ WITH_RANKS = "Before it the ranks that it may have; beside it, who made it or it
 """The help of the column of agents; on the board of a single cohort nobody has ranks."""
 
 
-def _row(line: LeaderboardLine, look: BoardLook, more: Sequence[str]) -> dict[str, object]:
+def _common_cells(line: LeaderboardLine, look: BoardLook, extra_columns: Sequence[str]) -> dict[str, object]:
     """Return the cells of an agent on every board: its name, profit and cost."""
     row = line.row
-    about = look.overview.about(row.agent) + TOOLS * bool(row.tools)
+    description = look.overview.about(row.agent) + TOOLS * bool(row.tools)
     if row.is_reference:
-        about = REFERENCE_WORDS.get(row.kind, row.kind)
+        description = REFERENCE_WORDS.get(row.kind, row.kind)
     elif row.why_not and row.resolved:
-        about = row.why_not
+        description = row.why_not
     elif row.turns and not row.answered:
-        about = "no usable answer yet"
+        description = "no usable answer yet"
 
     equity = look.equity.get(row.agent, ())
-    drawn = sparkline(equity, look.of(row.agent)) or None
+    equity_picture = sparkline(equity, look.colour_of(row.agent)) or None
     values: dict[str, object] = {
-        "agent": HtmlCell(row.agent, row.agent, about),
+        "agent": HtmlCell(row.agent, row.agent, description),
         "pnl": row.pnl,
         "return_pct": row.return_pct,
-        "equity": drawn,
+        "equity": equity_picture,
         "cost_usd": row.cost_usd,
         "href": look.page(row.agent),
     }
-    for key in more:
+    for key in extra_columns:
         values[key] = getattr(row, key)
     return values
 
 
-def _early_figures(line: LeaderboardLine) -> dict[str, object]:
+def _early_cells(line: LeaderboardLine) -> dict[str, object]:
     """Return the cells of an agent before there are intervals."""
     row = line.row
     distance = None
@@ -652,18 +661,18 @@ def _early_figures(line: LeaderboardLine) -> dict[str, object]:
     return {"invested": row.invested, "distance": distance, "answered": row.answered}
 
 
-def _judged_figures(line: LeaderboardLine, look: BoardLook, scale: Scale) -> dict[str, object]:
+def _judged_cells(line: LeaderboardLine, look: BoardLook, scale: Scale) -> dict[str, object]:
     """Return an agent's ranks, skill, number of agents it beats, and calibration."""
-    rank = None
-    better = HtmlCell("")
-    if line.told is not None:
-        rank = filled('<span class="rank">%s</span>', line.told.rank_text)
-        if line.told.entries > 1:
-            better = HtmlCell(line.told.better_text, line.told.better_text)
+    rank_markup = None
+    better_than_cell = HtmlCell("")
+    if line.verdict is not None:
+        rank_markup = filled('<span class="rank">%s</span>', line.verdict.rank_text)
+        if line.verdict.entries > 1:
+            better_than_cell = HtmlCell(line.verdict.better_text, line.verdict.better_text)
     return {
-        "rank": rank,
+        "rank": rank_markup,
         "closer": _closer_cell(line.row, look, scale),
-        "better": better,
+        "better": better_than_cell,
         "calibration": _calibration_cell(line.brief),
     }
 
@@ -678,13 +687,13 @@ def _closer_cell(row: LeaderboardRow, look: BoardLook, scale: Scale) -> HtmlCell
     if middle is None:
         return None
 
-    ends = span_text(low, high, "%+.1f%") or NO_INTERVAL
+    interval_text = span_text(low, high, "%+.1f%") or NO_INTERVAL
     if row.kind == MARKET:
-        ends = "0 by definition"
-    drawn = interval(middle, low, high, look.of(row.agent), scale)
-    pair = '<span class="pair" title="95%%: %s">%s %s</span>'
-    figure = written(middle, "%+.1f%")
-    cell = filled(pair, ends, figure, drawn)
+        interval_text = "0 by definition"
+    interval_picture = interval(middle, low, high, look.colour_of(row.agent), scale)
+    template = '<span class="pair" title="95%%: %s">%s %s</span>'
+    closer_text = written(middle, "%+.1f%")
+    cell = filled(template, interval_text, closer_text, interval_picture)
     return HtmlCell(cell, middle)
 
 
@@ -693,8 +702,8 @@ def _calibration_cell(brief: ProfileFigures | None) -> HtmlCell | None:
     if brief is None or brief.sure is None:
         return None
     text = brief.sure.short
-    off = brief.sure.judged(brief.miscalibration_p)
-    return HtmlCell(text, text, "" if off == AS_BY_CHANCE else off)
+    bias = brief.sure.judged(brief.miscalibration_p)
+    return HtmlCell(text, text, "" if bias == AS_BY_CHANCE else bias)
 
 
 BASE = (
@@ -763,31 +772,36 @@ def money_table(
     accounts: Iterable[AccountEquity], names: Container[str], address: Address = in_app
 ) -> Markup:
     """Return one row an agent, with its money alone."""
-    mine: dict[str, list[AccountEquity]] = defaultdict(list)
+    accounts_by_agent: dict[str, list[AccountEquity]] = defaultdict(list)
     for account in accounts:
-        mine[account.agent].append(account)
+        accounts_by_agent[account.agent].append(account)
 
     rows = []
-    for agent, own in mine.items():
-        page = agent_page(agent, names, address)
-        rows.append(_money_row(own) | {"agent": agent, "href": page})
+    for agent, agent_accounts in accounts_by_agent.items():
+        href = agent_page(agent, names, address)
+        rows.append(_money_row(agent_accounts) | {"agent": agent, "href": href})
     rows.sort(key=lambda row: (row["pnl"] is None, -(row["pnl"] or 0), natural_key(row["agent"])))
     columns = board_columns(columns_of("pnl", "return_pct", "cohorts", "kind"))
     return html_table(rows, columns, "What each agent has gained")
 
 
-def _money_row(own: Sequence[AccountEquity]) -> dict[str, Any]:
+def _money_row(agent_accounts: Sequence[AccountEquity]) -> dict[str, Any]:
     """Return the profit of an agent's accounts that were ever valued, and their number."""
     gain = 0
-    given = 0
-    for account in own:
+    bankrolls = 0
+    for account in agent_accounts:
         if account.total is not None:
             gain += account.total - account.given
-            given += account.given
+            bankrolls += account.given
 
-    row: dict[str, Any] = {"pnl": None, "return_pct": None, "cohorts": len(own), "kind": own[-1].kind}
-    if given:
-        row |= {"pnl": gain / ONE, "return_pct": 100 * gain / given}
+    row: dict[str, Any] = {
+        "pnl": None,
+        "return_pct": None,
+        "cohorts": len(agent_accounts),
+        "kind": agent_accounts[-1].kind,
+    }
+    if bankrolls:
+        row |= {"pnl": gain / ONE, "return_pct": 100 * gain / bankrolls}
     return row
 
 
@@ -797,7 +811,7 @@ def unranked_table(lines: Lines, names: Container[str], address: Address = in_ap
 
 
 def board_table(
-    says: str,
+    description: str,
     columns: Sequence[LeaderboardColumn],
     lines: Lines,
     names: Container[str],
@@ -811,19 +825,19 @@ def board_table(
     rows = []
     for line in lines:
         luck = line.luck
-        bar = draw_span(closer_span(line.row), scale)
-        page = agent_page(line.row.agent, names, address)
-        luck_drawn = luck and before_band(luck.pnl, luck.low or 0, luck.high or 0, "c1", money_scale)
+        closer_bar = draw_span(closer_span(line.row), scale)
+        href = agent_page(line.row.agent, names, address)
+        luck_bar = luck and before_band(luck.pnl, luck.low or 0, luck.high or 0, "c1", money_scale)
         rows.append(
             {
                 "agent": line.row.agent,
-                "bar": bar,
-                "luck": luck_drawn,
-                "href": page,
+                "bar": closer_bar,
+                "luck": luck_bar,
+                "href": href,
                 **figures_of(line, columns),
             }
         )
-    return html_table(rows, board_columns(columns), says)
+    return html_table(rows, board_columns(columns), description)
 
 
 def market_table(lines: Iterable[MarketLine], keys: Sequence[str] = (), address: Address = in_app) -> Markup:
@@ -839,7 +853,7 @@ def _market_rows(lines: Iterable[MarketLine], address: Address) -> Rows:
     """Yield the rows of markets in lists."""
     for line in lines:
         market = line.market
-        venue = venue_page(market.id, market.event_id, market.slug, market.event_slug)
+        venue_address = venue_page(market.id, market.event_id, market.slug, market.event_slug)
         market_way = way("market", market=market.id)
         row: dict[str, object] = {
             "question": market.question,
@@ -850,28 +864,28 @@ def _market_rows(lines: Iterable[MarketLine], address: Address) -> Rows:
             "held": line.interest.held,
             "trades": line.interest.trades,
             "volume": money(line.volume),
-            "venue": venue_cell(venue),
+            "venue": venue_cell(venue_address),
             "href": address(market_way),
         }
 
         spread = line.spread
         if spread is not None and not market.form:
             row["median"] = percent(spread.median)
-            row["range"] = _range(spread, line.price)
+            row["range"] = _forecast_range(spread, line.price)
             if spread.agents > 1:
                 row["spread"] = percent(spread.high - spread.low)
         yield row
 
 
-def _range(spread: ForecastSpread, price: int | None) -> Markup:
+def _forecast_range(spread: ForecastSpread, price: int | None) -> Markup:
     """Draw the agents' probabilities, from none to certain, around the price."""
     if price is None:
         return NOTHING
-    low = spread.low - price
-    high = spread.high - price
+    low_gap = spread.low - price
+    high_gap = spread.high - price
     median_gap = spread.median - price
     scale = small_scale(-price, ONE - price)
-    return interval(median_gap, low, high, CHOSEN[0], scale)
+    return interval(median_gap, low_gap, high_gap, CHOSEN[0], scale)
 
 
 def status_cell(status: MarketStatus, market: ListedMarket) -> HtmlCell:

@@ -30,17 +30,17 @@ from markets.millionths import ONE
 Item = TypeVar("Item")
 
 
-def thin(items: Sequence[Item], limit: int) -> list[Item]:
+def evenly_spaced(items: Sequence[Item], limit: int) -> list[Item]:
     """Return at most `limit` of the items, evenly spaced, with the first and the last one.
 
-    >>> thin([1, 2, 3, 4, 5, 6, 7], 3), thin([1, 2], 3)
+    >>> evenly_spaced([1, 2, 3, 4, 5, 6, 7], 3), evenly_spaced([1, 2], 3)
     ([1, 4, 7], [1, 2])
     """
     limit = max(limit, 2)
     if len(items) <= limit:
         return list(items)
-    last = len(items) - 1
-    return [items[place * last // (limit - 1)] for place in range(limit)]
+    last_index = len(items) - 1
+    return [items[number * last_index // (limit - 1)] for number in range(limit)]
 
 
 Band = Sequence[tuple[float, float, float]]
@@ -117,7 +117,7 @@ class Plot:
         return " ".join(f"{across.at(x):.0f},{10 * self.up(y):.0f}" for x, y in points)
 
 
-def _room(rooms: Sequence[int], texts: Iterable[str], beside: int) -> int:
+def _side_room(rooms: Sequence[int], texts: Iterable[str], beside: int) -> int:
     """Return the least room in which the longest of the texts fits, or the largest."""
     longest = max(map(len, texts), default=0)
     need = beside + LETTER * longest
@@ -132,12 +132,12 @@ def _label(x: float, y: float, text: str, look: str, anchor: str = "start", dx: 
     return filled(label, look, x, y, anchor, moved, text)
 
 
-def _upright(look: str, x: float, top: int, bottom: int) -> Markup:
+def _draw_upright_line(look: str, x: float, top: int, bottom: int) -> Markup:
     """Draw an upright line."""
     return filled('<line class="%s" x1="%s%%" x2="%s%%" y1="%s" y2="%s"/>', look, x, x, top, bottom)
 
 
-def _level(y: float, text: str, look: str = "grid") -> Markup:
+def _draw_level_line(y: float, text: str, look: str = "grid") -> Markup:
     """Draw a tick of the upright axis, with its line across."""
     line = filled('<line class="%s" x2="100%%" y1="%s" y2="%s"/>', look, y, y)
     tick = _label(0, y + 4, text, "axis", "end", -8)
@@ -147,34 +147,36 @@ def _level(y: float, text: str, look: str = "grid") -> Markup:
 def _left_room(values: Iterable[float], unit: str) -> int:
     """Return the room that the ticks of the upright axis need."""
     texts = [written(value, unit) for value in values]
-    return _room(LEFT, texts, 12)
+    return _side_room(LEFT, texts, 12)
 
 
-def _levels(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
+def _draw_upright_ticks(plot: Plot, values: Iterable[float], number_format: str) -> Iterator[Markup]:
     """Draw the ticks of the upright axis; that of 0 is the base."""
     for value in values:
         y = plot.up(value)
-        text = written(value, unit)
+        text = written(value, number_format)
         look = "grid" if value else "base"
-        yield _level(y, text, look)
+        yield _draw_level_line(y, text, look)
 
 
-def _marks_below(plot: Plot, values: Sequence[float], unit: str, room: int) -> Iterator[Markup]:
-    """Draw the ticks of the lower axis, with more digits than the pattern `unit` has if they need them.
+def _draw_number_ticks_below(
+    plot: Plot, values: Sequence[float], number_format: str, phone_width: int
+) -> Iterator[Markup]:
+    """Draw the ticks of the lower axis, with more digits than `number_format` has if they need them.
 
-    `room` is how wide the picture is on a narrow phone.
+    `phone_width` is how wide the picture is on a narrow phone.
     """
-    exact = _exact(unit, values)
-    texts = [(plot.across(value), written(value, exact)) for value in values]
-    yield from _words_below(plot, texts, room)
+    exact_format = _exact_format(number_format, values)
+    texts = [(plot.across(value), written(value, exact_format)) for value in values]
+    yield from _draw_texts_below(plot, texts, phone_width)
 
 
-def _times_below(plot: Plot, first: float, last: float, room: int) -> Iterator[Markup]:
+def _draw_time_ticks_below(plot: Plot, first: float, last: float, room: int) -> Iterator[Markup]:
     """Draw the ticks of a lower axis that is time, each with its line upwards."""
     texts = [(plot.across(at), text) for at, text in time_ticks(first, last)]
     for x, _ in texts:
-        yield _upright("grid", x, 0, plot.height)
-    yield from _words_below(plot, texts, room)
+        yield _draw_upright_line("grid", x, 0, plot.height)
+    yield from _draw_texts_below(plot, texts, room)
 
 
 NARROW = 300
@@ -183,7 +185,7 @@ APART = 8
 """The space between words, in pixels."""
 
 
-def _words_below(plot: Plot, texts: Sequence[tuple[float, str]], room: int) -> Iterator[Markup]:
+def _draw_texts_below(plot: Plot, texts: Sequence[tuple[float, str]], room: int) -> Iterator[Markup]:
     """Draw words below the lower axis at their places in percent; the style sheet hides some on a phone."""
     step = words_step(texts, room)
     for number, (x, text) in enumerate(texts):
@@ -191,7 +193,7 @@ def _words_below(plot: Plot, texts: Sequence[tuple[float, str]], room: int) -> I
         yield _label(x, plot.height + 18, text, look, "middle")
 
 
-def words_step(texts: Sequence[tuple[float, str]], room: int) -> int:
+def words_step(texts: Sequence[tuple[float, str]], width: int) -> int:
     """Return the smallest step at which words at these places, in percent of a width, don't overlap.
 
     >>> words_step([(0, "9 Jan"), (50, "11 Jan"), (100, "13 Jan")], 200)
@@ -202,8 +204,8 @@ def words_step(texts: Sequence[tuple[float, str]], room: int) -> int:
     for step in range(1, len(texts)):
         is_apart = True
         for (x, text), (next_x, next_text) in pairwise(texts[::step]):
-            need = LETTER * (len(text) + len(next_text)) / 2 + APART
-            is_apart = is_apart and (next_x - x) * room / 100 >= need
+            needed_distance = LETTER * (len(text) + len(next_text)) / 2 + APART
+            is_apart = is_apart and (next_x - x) * width / 100 >= needed_distance
         if is_apart:
             return step
     return max(len(texts), 1)
@@ -223,38 +225,49 @@ TOOLS = {"csv": "CSV", "svg": "SVG", "link": "Link"}
 
 
 def _chart(
-    says: str,
+    label: str,
     height: int,
-    sides: tuple[int, int],
-    inside: Iterable[Markup],
-    marks: Mapping[str, Any] | None = None,
-    chips: Markup = NOTHING,
+    side_margins: tuple[int, int],
+    shapes: Iterable[Markup],
+    data: Mapping[str, Any] | None = None,
+    buttons: Markup = NOTHING,
 ) -> Markup:
     """Return a chart with its label, its drawing, its figures if any, and its download."""
-    tools = NOTHING
+    download_buttons = NOTHING
     for tool, word in TOOLS.items():
-        if marks is not None or tool != "csv":
-            tools += filled('<button type="button" data-do="%s">%s</button>', tool, word)
+        if data is not None or tool != "csv":
+            download_buttons += filled('<button type="button" data-do="%s">%s</button>', tool, word)
 
-    figures = NOTHING
-    if marks is not None:
-        figures = filled(" data-marks='%s'", _json(marks))
+    data_attribute = NOTHING
+    if data is not None:
+        data_attribute = filled(" data-marks='%s'", _json_attribute(data))
 
-    words = re.sub("[^a-z0-9]+", "-", says.lower())
-    name = words[:48].strip("-")
-    figure = (
+    label_words = re.sub("[^a-z0-9]+", "-", label.lower())
+    figure_id = label_words[:48].strip("-")
+    template = (
         '<figure class="chart" id="%s"%s><div class="plot left%s right%s"%s>'
         '<svg width="100%%" height="%s" role="img" aria-label="%s">%s'
         '</svg><div class="tip" role="status"></div></div>%s<span class="tools">%s</span></figure>'
     )
-    svg = NOTHING.join(inside)
-    return filled(figure, name, figures, *sides, READ_BY_KEYS, height, says, svg, chips, tools)
+    svg = NOTHING.join(shapes)
+    return filled(
+        template,
+        figure_id,
+        data_attribute,
+        *side_margins,
+        READ_BY_KEYS,
+        height,
+        label,
+        svg,
+        buttons,
+        download_buttons,
+    )
 
 
-def _json(marks: Mapping[str, Any]) -> Markup:
+def _json_attribute(marks: Mapping[str, Any]) -> Markup:
     """Return figures as JSON for an attribute in single quotes, safely escaped.
 
-    >>> print(_json({"name": "<b> & 'c'"}))
+    >>> print(_json_attribute({"name": "<b> & 'c'"}))
     {"name":"\\u003cb\\u003e \\u0026 \\u0027c\\u0027"}
     """
     text = json.dumps(marks, separators=(",", ":"))
@@ -269,42 +282,43 @@ LONGEST_CHIP = 10
 """Longer names are cut where there is no room for them."""
 
 
-def _chips(lines: Sequence[tuple[str, str, str]], alone: bool = False) -> Markup:
-    """Return a button for each line with its name, its class and its end; only the first is on if `alone`.
+def _line_buttons(lines: Sequence[tuple[str, str, str]], one_at_a_time: bool = False) -> Markup:
+    """Return a button for each line, with its name, its class and its last value; coloured lines first.
 
-    A line by itself has none, unless it is one that is shown alone. Those that have a colour come first.
+    If `one_at_a_time`, only the first is on. A single line needs no button, unless lines are shown one at a
+    time. Buttons beyond the first `MOST_CHIPS` are folded away.
     """
-    if len(lines) < 2 and not alone:
+    if len(lines) < 2 and not one_at_a_time:
         return NOTHING
-    chip = (
+    template = (
         '<button type="button" class="%s" data-line="%s" title="%s"%s aria-pressed="%s"><i></i>%s%s</button>'
     )
-    names = [name for name, _, _ in lines]
-    places = cut_places(names, LONGEST_CHIP)
-    first: list[Markup] = []
-    others: list[Markup] = []
+    line_names = [name for name, _, _ in lines]
+    cut_points = cut_places(line_names, LONGEST_CHIP)
+    coloured: list[Markup] = []
+    uncoloured: list[Markup] = []
     for place, (name, look, end) in enumerate(lines):
-        pressed = "false" if alone and place else "true"
-        value = filled(" <b>%s</b>", end) if end else NOTHING
-        is_coloured = look != REST or alone
-        shown = first if is_coloured else others
-        label = cut_in_middle(name, places)
-        whole = NOTHING if name == label else filled(' aria-label="%s %s"', name, end)
-        shown.append(filled(chip, look, place, name, whole, pressed, label, value))
+        pressed = "false" if one_at_a_time and place else "true"
+        end_markup = filled(" <b>%s</b>", end) if end else NOTHING
+        is_coloured = look != REST or one_at_a_time
+        group = coloured if is_coloured else uncoloured
+        label = cut_in_middle(name, cut_points)
+        full_name_attribute = NOTHING if name == label else filled(' aria-label="%s %s"', name, end)
+        group.append(filled(template, look, place, name, full_name_attribute, pressed, label, end_markup))
 
-    chips = first + others
-    hidden = NOTHING
-    if len(chips) > MOST_CHIPS:
-        folded_away = NOTHING.join(chips[MOST_CHIPS:])
-        more = f"{len(chips) - MOST_CHIPS} more"
-        hidden = folded(more, folded_away)
+    buttons = coloured + uncoloured
+    folded_buttons = NOTHING
+    if len(buttons) > MOST_CHIPS:
+        later_buttons = NOTHING.join(buttons[MOST_CHIPS:])
+        folded_title = f"{len(buttons) - MOST_CHIPS} more"
+        folded_buttons = folded(folded_title, later_buttons)
 
-    first_chips = NOTHING.join(chips[:MOST_CHIPS])
-    inside = first_chips + hidden
-    return filled('<div class="chips" role="group" aria-label="Lines that are shown">%s</div>', inside)
+    first_buttons = NOTHING.join(buttons[:MOST_CHIPS])
+    group_markup = first_buttons + folded_buttons
+    return filled('<div class="chips" role="group" aria-label="Lines that are shown">%s</div>', group_markup)
 
 
-def _drawn_line(place: int, line: Line, plot: Plot) -> Markup:
+def _drawn_line(number: int, line: Line, plot: Plot) -> Markup:
     """Draw a line with its name as a tooltip, or a dot if it has only one point."""
     look = "line"
     points = plot.pairs(line.points)
@@ -312,29 +326,29 @@ def _drawn_line(place: int, line: Line, plot: Plot) -> Markup:
         look = "line dots"
         points = f"{points} {points}"
     dash = Markup(' stroke-dasharray="5 4"') * line.dashed
-    drawn = '<polyline class="%s %s" data-line="%s" points="%s"%s><title>%s</title></polyline>'
-    return filled(drawn, line.look, look, place, points, dash, line.title)
+    template = '<polyline class="%s %s" data-line="%s" points="%s"%s><title>%s</title></polyline>'
+    return filled(template, line.look, look, number, points, dash, line.title)
 
 
-def _ends(plot: Plot, lines: Iterable[tuple[int, Line]], room: int) -> Iterator[Markup]:
+def _draw_end_names(plot: Plot, lines: Iterable[tuple[int, Line]], width: int) -> Iterator[Markup]:
     """Draw names at the ends of lines, moved apart where they would overlap."""
-    ends = sorted((plot.up(line.points[-1][1]), place, line) for place, line in lines)
+    ends_by_height = sorted((plot.up(line.points[-1][1]), number, line) for number, line in lines)
     lowest = plot.height - 4
-    heights = [y for y, _, _ in ends]
-    places = spread(heights, 4, lowest)
+    heights = [y for y, _, _ in ends_by_height]
+    label_heights = spread_apart(heights, 4, lowest)
 
-    longest_end = max((len(line.end) + 1 for _, _, line in ends if line.end), default=0)
-    letters = int((room - 12) / LETTER) - longest_end
-    names = [line.name for _, _, line in ends]
+    longest_end_text = max((len(line.end) + 1 for _, _, line in ends_by_height if line.end), default=0)
+    letters = int((width - 12) / LETTER) - longest_end_text
+    names = [line.name for _, _, line in ends_by_height]
     forms = short_forms(names, letters)
 
-    for (y, place, line), moved in zip(ends, places, strict=True):
+    for (y, number, line), label_y in zip(ends_by_height, label_heights, strict=True):
         text = f"{forms[line.name]} {line.end}".strip()
         last_x = line.points[-1][0]
         x = plot.across(last_x)
         end = _dot(line.look, x, y, 3.5)
-        name = _label(100, moved + 4, text, f"{line.look} name", dx=10)
-        yield filled('<g data-line="%s">%s%s</g>', place, end, name)
+        name = _label(100, label_y + 4, text, f"{line.look} name", dx=10)
+        yield filled('<g data-line="%s">%s%s</g>', number, end, name)
 
 
 def _dot(look: str, x: float, y: float, radius: float, title: str = "") -> Markup:
@@ -342,14 +356,14 @@ def _dot(look: str, x: float, y: float, radius: float, title: str = "") -> Marku
     return dot(look, f"{x}%", y, radius, title)
 
 
-def spread(places: Sequence[float], low: float, high: float) -> list[float]:
+def spread_apart(heights: Sequence[float], low: float, high: float) -> list[float]:
     """Return places from top to bottom, moved apart by the height of a line and kept inside.
 
-    >>> spread([20, 22, 100], 10, 110), spread([108, 109], 10, 110), spread([4, 6], 10, 110)
+    >>> spread_apart([20, 22, 100], 10, 110), spread_apart([108, 109], 10, 110), spread_apart([4, 6], 10, 110)
     ([20, 35, 100], [95, 110], [10, 25])
     """
-    inside = (max(place, low) for place in places)
-    apart = list(accumulate(inside, lambda before, place: max(place, before + LINE)))
+    inside_heights = (max(place, low) for place in heights)
+    apart = list(accumulate(inside_heights, lambda before, place: max(place, before + LINE)))
 
     limit = high
     for number in range(len(apart) - 1, -1, -1):
@@ -382,11 +396,11 @@ def ticks(low: float, high: float) -> list[float]:
         last = floor(high / distance + 1e-9)
         numbers = range(first, last + 1)
         values = [round(number * step * unit, 12) + 0.0 for number in numbers]
-        best = _better(best, values)
+        best = _better_ticks(best, values)
     return best
 
 
-def _better(first: list[Item], second: list[Item]) -> list[Item]:
+def _better_ticks(first: list[Item], second: list[Item]) -> list[Item]:
     """Return the set of ticks that is closer to the wanted number; the first of equals."""
     return min(first, second, key=lambda ticks: abs(len(ticks) - WANTED_TICKS))
 
@@ -399,14 +413,14 @@ def power_ticks(low: float, high: float) -> list[float]:
     >>> [round(10**level, 6) for level in power_ticks(-0.2, 1.1)]
     [1.0, 2.0, 5.0, 10.0]
     """
-    whole = [level for level in ticks(low, high) if level == int(level)]
-    if len(whole) > 2:
-        return whole
-    found = []
+    whole_powers = [level for level in ticks(low, high) if level == int(level)]
+    if len(whole_powers) > 2:
+        return whole_powers
+    candidates = []
     for power in range(floor(low), ceil(high)):
-        found += [power + log10(size) for size in (1, 2, 5)]
+        candidates += [power + log10(size) for size in (1, 2, 5)]
     top = float(ceil(high))
-    return [level for level in [*found, top] if low <= level <= high]
+    return [level for level in [*candidates, top] if low <= level <= high]
 
 
 MINUTE = 60
@@ -451,10 +465,10 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
     best: list[tuple[float, str]] = []
     for step in CLOCK_STEPS:
         if (last - first) / step < 3 * WANTED_TICKS:
-            best = _better(best, _clock_ticks(first, last, step))
+            best = _better_ticks(best, _clock_ticks(first, last, step))
     for months in MONTH_STEPS:
         if (last - first) / DAY / 28 / months < 3 * WANTED_TICKS:
-            best = _better(best, _month_ticks(first, last, months))
+            best = _better_ticks(best, _month_ticks(first, last, months))
     if all(":" in text for _, text in best):  # no midnight among them, which would have its date
         at, clock = best[0]
         start = datetime.fromtimestamp(at, UTC)
@@ -462,37 +476,37 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
     return best
 
 
-def _clock_ticks(first: float, last: float, step: int) -> list[tuple[float, str]]:
+def _clock_ticks(first: float, last: float, step_seconds: int) -> list[tuple[float, str]]:
     """Return ticks at this interval in seconds; a week begins on its Monday."""
-    start = MONDAY if step >= WEEK else 0
-    lowest = ceil((first - start) / step)
-    highest = floor((last - start) / step)
+    start = MONDAY if step_seconds >= WEEK else 0
+    lowest = ceil((first - start) / step_seconds)
+    highest = floor((last - start) / step_seconds)
 
-    found = []
-    for number in range(lowest, highest + 1):
-        instant = start + number * step
+    ticks = []
+    for step_number in range(lowest, highest + 1):
+        instant = start + step_number * step_seconds
         at = datetime.fromtimestamp(instant, UTC)
         has_time = at.hour or at.minute
         text = f"{at:%H:%M}" if has_time else f"{at.day} {at:%b}"
-        found.append((at.timestamp(), text))
-    return found
+        ticks.append((at.timestamp(), text))
+    return ticks
 
 
 def _month_ticks(first: float, last: float, months: int) -> list[tuple[float, str]]:
     """Return the starts of months at this interval; each January names its year."""
     start = datetime.fromtimestamp(first, UTC)
     first_month = 12 * start.year + start.month - 1
-    number = first_month // months * months
-    found: list[tuple[float, str]] = []
-    at = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
+    month_number = first_month // months * months
+    ticks: list[tuple[float, str]] = []
+    at = datetime(month_number // 12, month_number % 12 + 1, 1, tzinfo=UTC)
     while at.timestamp() <= last:
         if at.timestamp() >= first:
             form = "%b" if at.month > 1 else "%b %Y"
             text = f"{at:{form}}"
-            found.append((at.timestamp(), text))
-        number += months
-        at = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
-    return found
+            ticks.append((at.timestamp(), text))
+        month_number += months
+        at = datetime(month_number // 12, month_number % 12 + 1, 1, tzinfo=UTC)
+    return ticks
 
 
 def _around(values: Sequence[float]) -> tuple[float, float]:
@@ -505,8 +519,8 @@ def _around(values: Sequence[float]) -> tuple[float, float]:
 
 def line_chart(
     lines: Sequence[Line],
-    says: str,
-    unit: str,
+    label: str,
+    number_format: str,
     band: Band = (),
     note: str = "",
     height: int = HALF,
@@ -514,49 +528,49 @@ def line_chart(
 ) -> Markup:
     """Draw lines over time with their names at their ends, the chosen ones before the others.
 
-    `unit` is a format of `dashboard.words.written`, `band` is shaded, `note` says of what; `rounds` are
-    instants of rounds with what names each in an address, where lines lead to what was decided in one.
+    `number_format` is a format of `dashboard.words.written`; `note` explains the shaded `band`; `rounds` are
+    instants of rounds, each with its part of an address, for lines that link to what was decided in a round.
     """
-    whole = [line for line in lines if line.points]
-    if not whole:
+    nonempty_lines = [line for line in lines if line.points]
+    if not nonempty_lines:
         return NOTHING
-    instants = _told_instants(whole)
+    shown_instants = _shown_instants(nonempty_lines)
     lines = []
-    for line in whole:
-        drawn_points = [point for point in line.points if point[0] in instants]
+    for line in nonempty_lines:
+        drawn_points = [point for point in line.points if point[0] in shown_instants]
         lines.append(replace(line, points=drawn_points))
 
-    first = min(instants)
-    last = max(instants)
-    plot, pattern = _time_plot(lines, band, (first, last), unit, height)
-    levels = ticks(*plot.y)
-    if unit == "power":
-        levels = power_ticks(*plot.y)
+    first = min(shown_instants)
+    last = max(shown_instants)
+    plot, tick_format = _time_plot(lines, band, (first, last), number_format, height)
+    upright_ticks = ticks(*plot.y)
+    if number_format == "power":
+        upright_ticks = power_ticks(*plot.y)
 
-    numbered = list(enumerate(lines))
-    named = [(place, line) for place, line in numbered if line.look != REST]
-    others = [(place, line) for place, line in numbered if line.look == REST]
-    left = _left_room(levels, pattern)
-    titles = [line.title for _, line in named]
-    right = _room(RIGHT, titles, 14)
+    numbered_lines = list(enumerate(lines))
+    named_lines = [(place, line) for place, line in numbered_lines if line.look != REST]
+    unnamed_lines = [(place, line) for place, line in numbered_lines if line.look == REST]
+    left_margin = _left_room(upright_ticks, tick_format)
+    titles = [line.title for _, line in named_lines]
+    right_margin = _side_room(RIGHT, titles, 14)
 
     shapes = [_polygon(band, plot)]
-    shapes += [_drawn_line(place, line, plot) for place, line in (*others, *reversed(named))]
+    shapes += [_drawn_line(place, line, plot) for place, line in (*unnamed_lines, *reversed(named_lines))]
     picture = _stretched(plot, shapes)
-    beside = ON_PHONE if len(lines) > 1 or right >= HIDDEN else right
-    drawn = [
-        *_levels(plot, levels, pattern),
-        *_times_below(plot, first, last, NARROW - left - beside),
+    phone_margin = ON_PHONE if len(lines) > 1 or right_margin >= HIDDEN else right_margin
+    drawing = [
+        *_draw_upright_ticks(plot, upright_ticks, tick_format),
+        *_draw_time_ticks_below(plot, first, last, NARROW - left_margin - phone_margin),
         picture,
-        *_ends(plot, named, right),
+        *_draw_end_names(plot, named_lines, right_margin),
     ]
 
-    labels = [(line.name, line.look, line.end) for line in lines]
-    chips = _chips(labels)
-    seconds = {round(at) for at in instants}
+    button_labels = [(line.name, line.look, line.end) for line in lines]
+    buttons = _line_buttons(button_labels)
+    seconds = {round(at) for at in shown_instants}
     times = sorted(seconds)
-    marks = _line_marks(whole, times, plot, unit, rounds)
-    chart = _chart(says, height, (left, right), drawn, marks, chips)
+    data = _line_data(nonempty_lines, times, plot, number_format, rounds)
+    chart = _chart(label, height, (left_margin, right_margin), drawing, data, buttons)
     return chart + quiet(note)
 
 
@@ -578,28 +592,28 @@ def _polygon(band: Band, plot: Plot) -> Markup:
     """Draw a band."""
     if not band:
         return NOTHING
-    edges: list[tuple[float, float]] = []
-    lower = []
+    outline_points: list[tuple[float, float]] = []
+    lower_edge = []
     for x, low, high in band:
-        edges.append((x, high))
-        lower.append((x, low))
-    edges += reversed(lower)
-    outline = plot.pairs(edges)
+        outline_points.append((x, high))
+        lower_edge.append((x, low))
+    outline_points += reversed(lower_edge)
+    outline = plot.pairs(outline_points)
     return filled('<polygon class="band" points="%s"/>', outline)
 
 
-def _upright_axis(values: Sequence[float], unit: str) -> tuple[tuple[float, float], str]:
+def _upright_axis(values: Sequence[float], number_format: str) -> tuple[tuple[float, float], str]:
     """Return the range of an axis with 0 on it, and a format in which its ticks are exact."""
     low, high = _around([0.0, *values])
-    least = LEAST.get(unit, 0.0) if any(values) else FLAT
-    reached = max(-low, high)
-    if reached < least:
-        high = least
-        low = -least
-    if "f%" in unit:
-        between = ticks(low, high)
-        unit = _exact(unit, between)
-    return (low, high), unit
+    least_reach = LEAST.get(number_format, 0.0) if any(values) else FLAT
+    reach = max(-low, high)
+    if reach < least_reach:
+        high = least_reach
+        low = -least_reach
+    if "f%" in number_format:
+        axis_ticks = ticks(low, high)
+        number_format = _exact_format(number_format, axis_ticks)
+    return (low, high), number_format
 
 
 FLAT = 2.2
@@ -608,17 +622,17 @@ LEAST = {"short": 3.2, "power": 0.5}
 """The least range of an axis: money on it has no cents."""
 
 
-def _exact(pattern: str, values: Iterable[float]) -> str:
+def _exact_format(number_format: str, values: Iterable[float]) -> str:
     """Return a pattern of `words.written` with as many more digits as these values need.
 
-    >>> _exact("%+.0f%", [0.0, 2.5]), _exact("%.1f", [0.5, 1.0])
+    >>> _exact_format("%+.0f%", [0.0, 2.5]), _exact_format("%.1f", [0.5, 1.0])
     ('%+.1f%', '%.1f')
     """
-    before, _, behind = pattern.partition(".")
-    places = int(behind[0])
+    beginning, _, ending = number_format.partition(".")
+    places = int(ending[0])
     while any(round(value, places) != value for value in values):
         places += 1
-    return f"{before}.{places}{behind[1:]}"
+    return f"{beginning}.{places}{ending[1:]}"
 
 
 MARK_UNITS = {
@@ -632,57 +646,57 @@ PERCENT = ("", "%", 2, 2)
 """The format of a unit without one of its own."""
 
 
-def _told_instants(lines: Sequence[Line]) -> set[float]:
+def _shown_instants(lines: Sequence[Line]) -> set[float]:
     """Return the instants that a chart draws: up to this many of all lines together, and their ends."""
     every = sorted({at for line in lines for at, _ in line.points})
     ends = {line.points[place][0] for line in lines for place in (0, -1)}
-    drawn = thin(every, MOST)
+    drawn = evenly_spaced(every, MOST)
     return ends.union(drawn)
 
 
-def _line_marks(
-    lines: Sequence[Line], times: Sequence[int], plot: Plot, unit: str, rounds: Rounds
+def _line_data(
+    lines: Sequence[Line], times: Sequence[int], plot: Plot, number_format: str, rounds: Rounds
 ) -> dict[str, Any]:
     """Return the figures of lines: instants and values as integers, each as the difference to the one before.
 
     From its first mark on a line has at every instant the value of its last mark until then, drawn or not.
     """
-    before, behind, places, least = MARK_UNITS.get(unit, PERCENT)
-    told = []
+    prefix, suffix, places, least = MARK_UNITS.get(number_format, PERCENT)
+    lines_data = []
     for line in lines:
-        marked = [round(at) for at, _ in line.points]
-        start = times.index(marked[0])
-        value = 0
+        line_times = [round(at) for at, _ in line.points]
+        start = times.index(line_times[0])
+        previous_value = 0
         steps = []
         for at in times[start:]:
-            last = bisect_right(marked, at) - 1
-            _, newest = line.points[last]
-            after = _whole(newest, unit, places)
-            steps.append(after - value)
-            value = after
-        mark = {"name": line.name, "look": line.look, "from": start, "by": steps}
+            index = bisect_right(line_times, at) - 1
+            _, point_value = line.points[index]
+            whole_value = _mark_value(point_value, number_format, places)
+            steps.append(whole_value - previous_value)
+            previous_value = whole_value
+        line_data = {"name": line.name, "look": line.look, "from": start, "by": steps}
         if line.href:
-            mark["href"] = line.href
-        told.append(mark)
+            line_data["href"] = line.href
+        lines_data.append(line_data)
 
-    has_sign = unit in ("short", "%+.0f%")
-    is_logarithm = unit == "power"
+    has_sign = number_format in ("short", "%+.0f%")
+    is_logarithm = number_format == "power"
     x = [round(edge) for edge in plot.x]
     y = [float(f"{edge:.6g}") for edge in plot.y]
-    apart = [after - before for before, after in pairwise([0, *times])]
-    marks: dict[str, Any] = {
+    time_steps = [whole_value - prefix for prefix, whole_value in pairwise([0, *times])]
+    data: dict[str, Any] = {
         "x": x,
         "y": y,
-        "unit": [before, behind, places, least, has_sign, is_logarithm],
-        "at": apart,
-        "lines": told,
+        "unit": [prefix, suffix, places, least, has_sign, is_logarithm],
+        "at": time_steps,
+        "lines": lines_data,
     }
     if rounds:
-        marks["rounds"] = [_round_at(at, rounds) for at in times]
-    return marks
+        data["rounds"] = [_round_at(at, rounds) for at in times]
+    return data
 
 
-def _whole(value: float, unit: str, places: int) -> int:
+def _mark_value(value: float, unit: str, places: int) -> int:
     """Return a value as an integer of its last digit; evidence is drawn by its logarithm."""
     if unit == "power":
         value = 10**value
@@ -703,28 +717,28 @@ def luck_band(points: Points, luck: Luck | None = None, scale: float = 1.0) -> B
     luck is as wide as the changes until then, added as squares. Where the end is known from the bets
     themselves (`luck`, in millionths, drawn in units of `scale`), the band grows by that share towards it.
     """
-    squares = list(
+    cumulated_squares = list(
         accumulate(((after - before) ** 2 for (_, before), (_, after) in pairwise(points)), initial=0.0)
     )
-    total = squares[-1]
+    total = cumulated_squares[-1]
     if not total:
         return ()
 
-    mean = 0.0
-    high = TWO_SIDED * sqrt(total)
-    low = -high
+    end_mean = 0.0
+    end_high = TWO_SIDED * sqrt(total)
+    end_low = -end_high
     if luck is not None and luck.low is not None and luck.high is not None:
-        mean = luck.mean / ONE * scale
-        low = luck.low / ONE * scale
-        high = luck.high / ONE * scale
+        end_mean = luck.mean / ONE * scale
+        end_low = luck.low / ONE * scale
+        end_high = luck.high / ONE * scale
 
     band = []
-    for (at, _), square in zip(points, squares, strict=True):
-        part = square / total
-        width = sqrt(part)
-        middle = mean * part
-        lowest = middle + (low - mean) * width
-        highest = middle + (high - mean) * width
+    for (at, _), squares_until_then in zip(points, cumulated_squares, strict=True):
+        share_of_total = squares_until_then / total
+        width_share = sqrt(share_of_total)
+        middle = end_mean * share_of_total
+        lowest = middle + (end_low - end_mean) * width_share
+        highest = middle + (end_high - end_mean) * width_share
         band.append((at, lowest, highest))
     return band
 
@@ -737,7 +751,7 @@ QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 def calibration_chart(
     curves: Sequence[tuple[str, ReliabilityDiagram, str]],
-    says: str,
+    label: str,
     height: int = SQUARE,
     *,
     is_named: bool = True,
@@ -751,277 +765,277 @@ def calibration_chart(
     if not curves:
         return NOTHING
     plot = Plot((0.0, 1.0), (0.0, 1.0), height)
-    whole = Plot(plot.x, plot.y, height + COUNTS)
+    plot_with_counts = Plot(plot.x, plot.y, height + COUNTS)
 
-    drawn = _quarters(plot, whole)
+    drawing = _draw_quarter_grid(plot, plot_with_counts)
     diagonal = filled('<polyline class="base" points="0,%s %s,0"/>', 10 * height, WIDE)
     shapes = [diagonal]
 
-    told: list[dict[str, Any]] = []
+    curve_data: list[dict[str, Any]] = []
     sentences = NOTHING
-    for place, (name, diagram, look) in enumerate(curves):
-        colour = "ink" if look == REST else look
-        off = " off" * bool(place)
-        curve = _deciles(diagram, plot)
-        shape = filled('<g class="%s%s" data-line="%s">%s</g>', colour, off, place, curve)
+    for place, (name, diagram, colour_class) in enumerate(curves):
+        colour = "ink" if colour_class == REST else colour_class
+        hidden_class = " off" * bool(place)
+        curve = _draw_deciles(diagram, plot)
+        shape = filled('<g class="%s%s" data-line="%s">%s</g>', colour, hidden_class, place, curve)
         shapes.append(shape)
 
         group = '<g class="counts%s" data-line="%s" transform="translate(0 %s)">%s</g>'
-        drawn.append(filled(group, off, place, height + 22, _counts(diagram)))
+        drawing.append(filled(group, hidden_class, place, height + 22, _draw_decile_counts(diagram)))
 
-        tenths = _tenths(diagram)
-        told.append({"name": name, "look": colour, "tenths": tenths})
+        tenths = _decile_figures(diagram)
+        curve_data.append({"name": name, "look": colour, "tenths": tenths})
         sentence = reading_sentence(diagram.sure, diagram.null.p_value)
-        sentences += filled('<p class="quiet%s" data-line="%s">%s.</p>', off, place, sentence)
+        sentences += filled('<p class="quiet%s" data-line="%s">%s.</p>', hidden_class, place, sentence)
 
-    drawn += [
-        _stretched(whole, shapes),
+    drawing += [
+        _stretched(plot_with_counts, shapes),
         _label(0, 16, "happened ↑", "axis", dx=8),
         _label(100, height - 8, "probability →", "axis", "end", -4),
-        _label(0, whole.height - 3, "count", "axis", "end", -8),
+        _label(0, plot_with_counts.height - 3, "count", "axis", "end", -8),
     ]
-    lines = [(mark["name"], mark["look"], "") for mark in told]
+    lines = [(mark["name"], mark["look"], "") for mark in curve_data]
     chips = NOTHING
     if is_named or len(lines) > 1:
-        chips = _chips(lines, alone=True)
-    marks = {"x": [0, 1], "y": [0, 1], "high": height, "lines": told}
-    return _chart(says, whole.height, (52, 12), drawn, marks, chips + sentences)
+        chips = _line_buttons(lines, one_at_a_time=True)
+    marks = {"x": [0, 1], "y": [0, 1], "high": height, "lines": curve_data}
+    return _chart(label, plot_with_counts.height, (52, 12), drawing, marks, chips + sentences)
 
 
-def _quarters(plot: Plot, whole: Plot) -> list[Markup]:
+def _draw_quarter_grid(plot: Plot, plot_with_counts: Plot) -> list[Markup]:
     """Draw the grid of a calibration chart with its ticks, at every quarter of both axes."""
-    drawn = []
+    drawing = []
     for share in QUARTERS:
         x = plot.across(share)
         text = f"{share:.0%}"
-        grid = _upright("grid", x, 0, plot.height)
-        level = _level(plot.up(share), text)
-        label = _label(x, whole.height + 18, text, "axis", "middle")
-        drawn += [level, grid, label]
-    return drawn
+        grid = _draw_upright_line("grid", x, 0, plot.height)
+        level = _draw_level_line(plot.up(share), text)
+        label = _label(x, plot_with_counts.height + 18, text, "axis", "middle")
+        drawing += [level, grid, label]
+    return drawing
 
 
-def _counts(diagram: ReliabilityDiagram) -> Markup:
+def _draw_decile_counts(diagram: ReliabilityDiagram) -> Markup:
     """Write the number of forecasts of each decile."""
     counts = NOTHING
     for decile in diagram.deciles:
         x = 10 * decile.place + 5
-        many = compact(decile.rows)
-        counts += filled('<text x="%s%%">%s</text>', x, many)
+        count_text = compact(decile.rows)
+        counts += filled('<text x="%s%%">%s</text>', x, count_text)
     return counts
 
 
-def _deciles(diagram: ReliabilityDiagram, plot: Plot) -> Markup:
+def _draw_deciles(diagram: ReliabilityDiagram, plot: Plot) -> Markup:
     """Draw a curve by deciles, the reach of chance behind each dot, and their counts as columns."""
-    most = max(decile.rows for decile in diagram.deciles)
+    largest_count = max(decile.rows for decile in diagram.deciles)
     bottom = 10 * (plot.height + COUNTS)
-    chance = []
-    columns = []
+    chance_paths = []
+    column_paths = []
     points = []
     for decile in diagram.deciles:
         x = round(WIDE * decile.forecast)
         points.append((decile.forecast, decile.observed))
-        low = 10 * plot.up(decile.low)
-        upper = 10 * plot.up(decile.high)
-        chance.append(f"M{x} {low:.0f}V{upper:.0f}")
-        high = ceil(10 * (COUNTS - 28) * decile.rows / most)
-        left = 100 * decile.place + 12
-        columns.append(f"M{left} {bottom}v-{high}h76v{high}z")
+        low_y = 10 * plot.up(decile.low)
+        high_y = 10 * plot.up(decile.high)
+        chance_paths.append(f"M{x} {low_y:.0f}V{high_y:.0f}")
+        column_height = ceil(10 * (COUNTS - 28) * decile.rows / largest_count)
+        column_left = 100 * decile.place + 12
+        column_paths.append(f"M{column_left} {bottom}v-{column_height}h76v{column_height}z")
 
     curve = plot.pairs(points)
     return filled(
         '<path class="chance" d="%s"/><path class="part" d="%s"/>'
         '<polyline class="line" points="%s"/><path class="dots" d="%s"/>',
-        "".join(chance),
-        "".join(columns),
+        "".join(chance_paths),
+        "".join(column_paths),
         curve,
         "".join(f"M{point.replace(',', ' ')}h0" for point in curve.split()),
     )
 
 
-def _tenths(diagram: ReliabilityDiagram) -> list[list[int]]:
+def _decile_figures(diagram: ReliabilityDiagram) -> list[list[int]]:
     """Return the figures of each decile: its place, its count, and four shares in thousandths."""
-    found = []
+    figures = []
     for decile in diagram.deciles:
         shares = (decile.forecast, decile.observed, decile.low, decile.high)
-        found.append([decile.place, decile.rows, *(round(1_000 * share) for share in shares)])
-    return found
+        figures.append([decile.place, decile.rows, *(round(1_000 * share) for share in shares)])
+    return figures
 
 
 def gap_chart(
-    gap: float, low: float | None, high: float | None, names: Sequence[str], looks: Sequence[str]
+    gap: float, low: float | None, high: float | None, names: Sequence[str], colours: Sequence[str]
 ) -> Markup:
     """Draw one bar over 0 that shows who is closer, and the range that chance leaves open."""
     farthest = max(abs(value or 0.0) for value in (gap, low, high))
-    reach = 1.25 * farthest or 0.01
-    is_right = gap >= 0
-    look = looks[is_right]
-    plot = Plot((-reach, reach), (0.0, 1.0), 104)
-    forms = short_forms(names, 32)
+    axis_reach = 1.25 * farthest or 0.01
+    is_second_closer = gap >= 0
+    winner_colour = colours[is_second_closer]
+    plot = Plot((-axis_reach, axis_reach), (0.0, 1.0), 104)
+    short_names = short_forms(names, 32)
     y = 74
 
-    left_name = forms[names[0]]
-    right_name = forms[names[1]]
-    drawn = [
+    left_name = short_names[names[0]]
+    right_name = short_names[names[1]]
+    drawing = [
         filled('<line class="grid" x2="100%%" y1="%s" y2="%s"/>', y, y),
-        _upright("base", 50, y - 28, y + 28),
-        _label(0, 16, f"← {left_name} closer", f"{looks[0]} name"),
-        _label(100, 34, f"{right_name} closer →", f"{looks[1]} name", "end"),
+        _draw_upright_line("base", 50, y - 28, y + 28),
+        _label(0, 16, f"← {left_name} closer", f"{colours[0]} name"),
+        _label(100, 34, f"{right_name} closer →", f"{colours[1]} name", "end"),
     ]
     if low is not None and high is not None:
-        bar = (
+        template = (
             '<rect class="%s span" x="%s%%" y="%s" width="%s%%" height="20" rx="10"><title>%s</title></rect>'
         )
-        start = plot.across(low)
-        span = plot.across(high) - start
-        width = round(max(span, 0.2), 1)
+        interval_left = plot.across(low)
+        interval_width = plot.across(high) - interval_left
+        width = round(max(interval_width, 0.2), 1)
         least = written(low, "%+.4f")
         greatest = written(high, "%+.4f")
         interval = f"95% from {least} to {greatest}"
-        drawn.append(filled(bar, look, start, y - 10, width, interval))
+        drawing.append(filled(template, winner_colour, interval_left, y - 10, width, interval))
 
     distance = written(abs(gap), "%.4f")
-    title = f"{names[is_right]} closer by {distance}"
+    title = f"{names[is_second_closer]} closer by {distance}"
     x = plot.across(gap)
-    gap_dot = _dot(look, x, y, 9, title)
-    drawn.append(gap_dot)
+    gap_dot = _dot(winner_colour, x, y, 9, title)
+    drawing.append(gap_dot)
 
-    marks = ticks(-reach, reach)
-    sides = (36, 48)
-    drawn += _marks_below(plot, marks, "%+.3f", NARROW - sum(sides))
-    return _chart("The gap and its interval, over 0", plot.height, sides, drawn)
+    tick_values = ticks(-axis_reach, axis_reach)
+    side_margins = (36, 48)
+    drawing += _draw_number_ticks_below(plot, tick_values, "%+.3f", NARROW - sum(side_margins))
+    return _chart("The gap and its interval, over 0", plot.height, side_margins, drawing)
 
 
 def columns_chart(
-    edges: Sequence[float], counts: Sequence[int], says: str, unit: str, looks: Sequence[str] = ()
+    edges: Sequence[float], counts: Sequence[int], label: str, number_format: str, colours: Sequence[str] = ()
 ) -> Markup:
     """Draw the counts between neighbouring edges as columns; a class for each, or `c1` for all."""
     low = edges[0]
     high = edges[-1]
-    most = max(counts, default=0) or 1
-    plot = Plot((low, high), (0.0, float(most)), 180)
-    looks = looks or ["c1"] * len(counts)
-    levels = [level for level in ticks(*plot.y) if level == int(level)]
-    drawn = [*_levels(plot, levels, "localized")]
+    highest_count = max(counts, default=0) or 1
+    plot = Plot((low, high), (0.0, float(highest_count)), 180)
+    colours = colours or ["c1"] * len(counts)
+    upright_ticks = [level for level in ticks(*plot.y) if level == int(level)]
+    drawing = [*_draw_upright_ticks(plot, upright_ticks, "localized")]
 
-    bar = '<rect class="%s part" x="%s%%" y="%s" width="%s%%" height="%s"><title>%s</title></rect>'
-    bars = zip(looks, counts, pairwise(edges), strict=True)
-    for look, many, (start, end) in bars:
-        left = plot.across(start)
-        space = plot.across(end) - left
-        width = round(0.88 * space, 2)
-        top = plot.up(many)
-        first = written(start, unit)
-        last = written(end, unit)
-        title = f"{first} to {last}: {many:,}"
-        high_part = round(plot.height - top, 1)
-        column = filled(bar, look, left, top, width, high_part, title)
-        drawn.append(column)
+    template = '<rect class="%s part" x="%s%%" y="%s" width="%s%%" height="%s"><title>%s</title></rect>'
+    bars = zip(colours, counts, pairwise(edges), strict=True)
+    for colour, count, (start, end) in bars:
+        column_left = plot.across(start)
+        full_width = plot.across(end) - column_left
+        width = round(0.88 * full_width, 2)
+        top = plot.up(count)
+        first = written(start, number_format)
+        last = written(end, number_format)
+        title = f"{first} to {last}: {count:,}"
+        column_height = round(plot.height - top, 1)
+        column = filled(template, colour, column_left, top, width, column_height, title)
+        drawing.append(column)
 
-    marks = ticks(low, high)
-    sides = (_left_room(levels, "localized"), 12)
-    drawn += _marks_below(plot, marks, unit, NARROW - sum(sides))
-    return _chart(says, plot.height, sides, drawn)
+    lower_ticks = ticks(low, high)
+    side_margins = (_left_room(upright_ticks, "localized"), 12)
+    drawing += _draw_number_ticks_below(plot, lower_ticks, number_format, NARROW - sum(side_margins))
+    return _chart(label, plot.height, side_margins, drawing)
 
 
 Spot = tuple[str, float, float, str]
 """A name, its x and y values, and its class."""
 
 
-def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Markup:
+def scatter(points: Sequence[Spot], label: str, x_unit: str, y_unit: str) -> Markup:
     """Draw points by two figures each, 0 on both axes."""
-    if not spots:
+    if not points:
         return NOTHING
-    _, rights, highs, _ = zip(*spots, strict=True)
+    _, x_values, y_values, _ = zip(*points, strict=True)
     if "+" in x_unit:  # a Brier score is never near 0, and nothing is on its other side
-        rights = (*rights, 0.0)
-    x_range = _around(rights)
-    y_range, level_unit = _upright_axis(highs, y_unit)
+        x_values = (*x_values, 0.0)
+    x_range = _around(x_values)
+    y_range, upright_format = _upright_axis(y_values, y_unit)
     plot = Plot(x_range, y_range, HALF)
 
-    levels = ticks(*plot.y)
-    zero = _upright("base", plot.across(0), 0, plot.height)
-    drawn = [*_levels(plot, levels, level_unit), zero]
-    marks = ticks(*plot.x)
-    sides = (_left_room(levels, level_unit), 12)
-    drawn += _marks_below(plot, marks, x_unit, NARROW - sum(sides))
+    upright_ticks = ticks(*plot.y)
+    zero = _draw_upright_line("base", plot.across(0), 0, plot.height)
+    drawing = [*_draw_upright_ticks(plot, upright_ticks, upright_format), zero]
+    lower_ticks = ticks(*plot.x)
+    side_margins = (_left_room(upright_ticks, upright_format), 12)
+    drawing += _draw_number_ticks_below(plot, lower_ticks, x_unit, NARROW - sum(side_margins))
 
-    chosen = []
-    ordered = sorted(spots, key=lambda spot: spot[3] != REST)
-    for name, right, high, look in ordered:
-        x = plot.across(right)
-        y = plot.up(high)
-        x_text = written(right, x_unit)
-        y_text = written(high, y_unit)
+    coloured = []
+    ordered = sorted(points, key=lambda spot: spot[3] != REST)
+    for name, x_value, y_value, colour in ordered:
+        x = plot.across(x_value)
+        y = plot.up(y_value)
+        x_text = written(x_value, x_unit)
+        y_text = written(y_value, y_unit)
         title = f"{name}: {x_text}, {y_text}"
-        drawn.append(_dot(look, x, y, 5, title))
-        if look != REST:
-            chosen.append((y, x, name, look))
+        drawing.append(_dot(colour, x, y, 5, title))
+        if colour != REST:
+            coloured.append((y, x, name, colour))
 
-    chosen.sort()
-    names = [name for _, _, name, _ in chosen]
-    forms = short_forms(names, 20)
-    heights = [y for y, _, _, _ in chosen]
-    places = spread(heights, 4, plot.height - 4)
+    coloured.sort()
+    names = [name for _, _, name, _ in coloured]
+    short_names = short_forms(names, 20)
+    heights = [y for y, _, _, _ in coloured]
+    label_heights = spread_apart(heights, 4, plot.height - 4)
 
-    for (_, x, name, look), y in zip(chosen, places, strict=True):
-        beside = ("end", -9) if x > 60 else ("start", 9)
-        label = _label(x, y + 4, forms[name], f"{look} name", *beside)
-        drawn.append(label)
+    for (_, x, name, colour), y in zip(coloured, label_heights, strict=True):
+        anchor_and_offset = ("end", -9) if x > 60 else ("start", 9)
+        name_label = _label(x, y + 4, short_names[name], f"{colour} name", *anchor_and_offset)
+        drawing.append(name_label)
 
-    return _chart(says, plot.height, sides, drawn)
+    return _chart(label, plot.height, side_margins, drawing)
 
 
-def strip(
-    spots: Sequence[tuple[str, float, str]], price: float | None, middle: float | None, says: str
+def probability_strip(
+    rows: Sequence[tuple[str, float, str]], market_price: float | None, median: float | None, label: str
 ) -> Markup:
     """Draw probabilities from none to certain, a row each, with the distance from the price, and the median.
 
-    `spots` are names, probabilities and classes, in the order of the rows.
+    `rows` are names, probabilities and classes, in the order of the rows.
     """
-    if not spots:
+    if not rows:
         return NOTHING
-    bottom = 24 + 22 * len(spots)
+    bottom = 24 + 22 * len(rows)
     plot = Plot((0.0, 1.0), (0.0, 1.0), bottom + 16)
-    drawn = []
+    drawing = []
     for share in QUARTERS:
         x = plot.across(share)
-        drawn.append(_upright("grid", x, 20, bottom))
-        label = _label(x, bottom + 18, f"{share:.0%}", "axis", "middle")
-        drawn.append(label)
+        drawing.append(_draw_upright_line("grid", x, 20, bottom))
+        tick_label = _label(x, bottom + 18, f"{share:.0%}", "axis", "middle")
+        drawing.append(tick_label)
 
-    if middle is not None:
-        x = plot.across(middle)
-        drawn.append(_upright("base", x, 20, bottom))
-        drawn.append(_label(x, bottom + 35, f"median {middle:.0%}", "axis", _side(middle)))
-    if price is not None:
-        x = plot.across(price)
-        drawn.append(_upright("ink middle", x, 20, bottom))
-        price_text = cents(round(price * ONE))
-        drawn.append(_label(x, 13, f"price {price_text}", "name", _side(price)))
+    if median is not None:
+        x = plot.across(median)
+        drawing.append(_draw_upright_line("base", x, 20, bottom))
+        drawing.append(_label(x, bottom + 35, f"median {median:.0%}", "axis", _text_anchor(median)))
+    if market_price is not None:
+        x = plot.across(market_price)
+        drawing.append(_draw_upright_line("ink middle", x, 20, bottom))
+        price_text = cents(round(market_price * ONE))
+        drawing.append(_label(x, 13, f"price {price_text}", "name", _text_anchor(market_price)))
 
-    names = [name for name, _, _ in spots]
-    left = min(_room(LEFT, names, 14), 150)
-    letters = int((left - 12) / LETTER)
-    forms = short_forms(names, letters)
+    names = [name for name, _, _ in rows]
+    left_margin = min(_side_room(LEFT, names, 14), 150)
+    most_letters = int((left_margin - 12) / LETTER)
+    short_names = short_forms(names, most_letters)
 
-    for row, (name, chance, look) in enumerate(spots):
+    for row, (name, probability, colour) in enumerate(rows):
         y = 35 + 22 * row
-        x = plot.across(chance)
-        if price is not None:
-            start, end = sorted((plot.across(price), x))
-            bar = '<rect class="%s span" x="%s%%" y="%s" width="%s%%" height="6"/>'
+        x = plot.across(probability)
+        if market_price is not None:
+            start, end = sorted((plot.across(market_price), x))
+            template = '<rect class="%s span" x="%s%%" y="%s" width="%s%%" height="6"/>'
             span = round(end - start, 1)
-            drawn.append(filled(bar, look, start, y - 3, span))
-        drawn.append(_dot(look, x, y, 5, f"{name} says {chance:.0%}"))
-        form = forms[name]
-        drawn.append(_label(0, y + 4, form, "", "end", -10))
-        percent = f"{chance:.0%}"
-        drawn.append(_label(100, y + 4, percent, "name", dx=10))
-    return _chart(says, plot.height, (left, 48), drawn)
+            drawing.append(filled(template, colour, start, y - 3, span))
+        drawing.append(_dot(colour, x, y, 5, f"{name} says {probability:.0%}"))
+        form = short_names[name]
+        drawing.append(_label(0, y + 4, form, "", "end", -10))
+        percent = f"{probability:.0%}"
+        drawing.append(_label(100, y + 4, percent, "name", dx=10))
+    return _chart(label, plot.height, (left_margin, 48), drawing)
 
 
-def _side(share: float) -> str:
+def _text_anchor(share: float) -> str:
     """Return the side of a place on which its text stays within the picture."""
     if share < 0.2:
         return "start"
@@ -1039,76 +1053,82 @@ FIELD = 26
 """Pixels from one row of a heat map to the next, and from one column to the next."""
 
 
-def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str) -> Markup:
+def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], label: str) -> Markup:
     """Draw a field for each row, by its name, and column; those of one group stand together under its name.
 
     What is not as it should be has a letter beside its colour. Where it is too wide the newest columns are
     seen, and the others by scrolling.
     """
     height = 26 + HIGH * len(rows) + 6
-    room = _room(LEFT, rows, 14)
-    letters = int((room - 8) / LETTER)
-    forms = short_forms(rows, letters)
-    lefts = _heat_columns(groups)
-    width = lefts[-1] + FIELD if lefts else 0
+    names_width = _side_room(LEFT, rows, 14)
+    letters = int((names_width - 8) / LETTER)
+    short_names = short_forms(rows, letters)
+    column_starts = _column_starts(groups)
+    width = column_starts[-1] + FIELD if column_starts else 0
 
     names = NOTHING
-    drawn = [*_heat_groups(groups, lefts)]
+    drawing = [*_draw_column_groups(groups, column_starts)]
     for number, (name, cells) in enumerate(rows.items()):
         y = 26 + HIGH * number
-        label = forms[name]
-        names += filled('<text x="%s" y="%s" text-anchor="end">%s</text>', room - 8, y + 13, label)
-        drawn += _heat_row(lefts, cells, y)
+        short_name = short_names[name]
+        names += filled(
+            '<text x="%s" y="%s" text-anchor="end">%s</text>', names_width - 8, y + 13, short_name
+        )
+        drawing += _draw_row_fields(column_starts, cells, y)
 
-    figure = (
+    template = (
         '<figure class="chart heat"><svg width="%s" height="%s" aria-hidden="true">%s</svg>'
         '<div class="fields"><div class="plot"%s>'
         '<svg width="%s" height="%s" role="img" aria-label="%s">%s</svg>'
         '<div class="tip" role="status"></div></div></div></figure>'
     )
-    fields = NOTHING.join(drawn)
-    return filled(figure, room, height, names, READ_BY_KEYS, width, height, says, fields)
+    fields_markup = NOTHING.join(drawing)
+    return filled(template, names_width, height, names, READ_BY_KEYS, width, height, label, fields_markup)
 
 
-def _heat_columns(groups: Sequence[str]) -> list[int]:
+def _column_starts(groups: Sequence[str]) -> list[int]:
     """Return where each column begins; a new group stands a little apart."""
-    lefts: list[int] = []
+    starts: list[int] = []
     for place, name in enumerate(groups):
         is_new = place and groups[place - 1] != name
         gap = 6 if is_new else 0
-        left = lefts[-1] + FIELD + gap if lefts else 0
-        lefts.append(left)
-    return lefts
+        left = starts[-1] + FIELD + gap if starts else 0
+        starts.append(left)
+    return starts
 
 
-def _heat_groups(groups: Sequence[str], lefts: Sequence[int]) -> Iterator[Markup]:
+def _draw_column_groups(groups: Sequence[str], column_starts: Sequence[int]) -> Iterator[Markup]:
     """Draw the names over the columns, as far as there is room."""
-    firsts = [place for place, name in enumerate(groups) if place == 0 or groups[place - 1] != name]
-    for place, after in pairwise([*firsts, len(groups)]):
-        width = (after - place) * FIELD
-        room = int(width / LETTER)
-        text = f"cohort {groups[place]}"
-        if len(text) > room:
-            text = groups[place]
-        if len(text) <= room:
-            yield filled('<text class="axis" x="%s" y="16">%s</text>', lefts[place], text)
+    group_starts = [start for start, name in enumerate(groups) if start == 0 or groups[start - 1] != name]
+    for start, next_start in pairwise([*group_starts, len(groups)]):
+        width = (next_start - start) * FIELD
+        most_letters = int(width / LETTER)
+        text = f"cohort {groups[start]}"
+        if len(text) > most_letters:
+            text = groups[start]
+        if len(text) <= most_letters:
+            yield filled('<text class="axis" x="%s" y="16">%s</text>', column_starts[start], text)
 
 
-def _heat_row(lefts: Sequence[int], cells: Cells, y: int) -> Iterator[Markup]:
+def _draw_row_fields(column_starts: Sequence[int], cells: Cells, y: int) -> Iterator[Markup]:
     """Draw the good fields of a row as one path a class, all others each with a letter and a tooltip."""
-    there = [(left, *cell) for left, cell in zip(lefts, cells, strict=True) if cell is not None]
+    present_cells = [
+        (left, *cell) for left, cell in zip(column_starts, cells, strict=True) if cell is not None
+    ]
     size = FIELD - 2
     for look in CALM:
-        path = " ".join(f"M{left} {y}h{size}v{HIGH - 3}h-{size}z" for left, kind, _ in there if kind == look)
+        path = " ".join(
+            f"M{left} {y}h{size}v{HIGH - 3}h-{size}z" for left, kind, _ in present_cells if kind == look
+        )
         if path:
             yield filled('<path class="turn-%s" d="%s"/>', look, path)
 
-    field = (
+    template = (
         '<g class="turn-%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="%s"/>'
         '<text x="%s" y="%s" text-anchor="middle">%s</text></g>'
     )
-    for left, look, title in there:
+    for left, look, title in present_cells:
         if look not in CALM:
             middle = left + size / 2
             letter = look[:1].upper()
-            yield filled(field, look, title, left, y, size, HIGH - 3, middle, y + 13, letter)
+            yield filled(template, look, title, left, y, size, HIGH - 3, middle, y + 13, letter)

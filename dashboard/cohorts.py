@@ -117,32 +117,34 @@ def read_cohort_returns(connection: Connection, agent: str | None = None) -> Coh
         cohort = stored.cohort
         if agent is not None and agent not in stored.entrant_ids:
             continue
-        counted = _players(cohort) if agent is None else [agent]
+        counted_agents = _players(cohort) if agent is None else [agent]
         profits_of_cohort = profits.get(cohort.number, {})
-        made = [profit for name, profit in profits_of_cohort.items() if name in counted]
-        earned = None
-        if made and cohort.rules.money:
-            given = cohort.bankroll * len(made)
-            earned = 100 * sum(made) / given
-        ended = None if cohort.rules.money else _count_ended(connection, stored.id)
+        counted_profits = [profit for name, profit in profits_of_cohort.items() if name in counted_agents]
+        return_percent = None
+        if counted_profits and cohort.rules.money:
+            total_bankroll = cohort.bankroll * len(counted_profits)
+            return_percent = 100 * sum(counted_profits) / total_bankroll
+        ended_questions = None if cohort.rules.money else _count_ended(connection, stored.id)
         is_playing = stored.ended_at is None and stored.stopped_at is None
-        returns.append(CohortReturn(cohort.number, cohort.starts_at, earned, is_playing, ended))
+        returns.append(
+            CohortReturn(cohort.number, cohort.starts_at, return_percent, is_playing, ended_questions)
+        )
 
     for line in reversed(returns):
         if _is_any_settled(connection, line.number):
             return CohortReturns(tuple(returns), line.number)
-    valued = next((line for line in returns if line.percent is not None), returns[-1])
-    return CohortReturns(tuple(returns), valued.number)
+    telling = next((line for line in returns if line.percent is not None), returns[-1])
+    return CohortReturns(tuple(returns), telling.number)
 
 
 def _count_ended(connection: Connection, cohort_id: int) -> int:
     """Return how many of the questions that a cohort was asked have ended."""
-    asked = select(SnapshotItemRow.market_id).join(
+    asked_markets = select(SnapshotItemRow.market_id).join(
         RoundRow, RoundRow.snapshot_id == SnapshotItemRow.snapshot_id
     )
-    ids = asked.where(RoundRow.cohort_id == cohort_id)
-    ended = select(func.count(func.distinct(ResolutionRow.market_id)))
-    return connection.scalar(ended.where(col(ResolutionRow.market_id).in_(ids))) or 0
+    ids = asked_markets.where(RoundRow.cohort_id == cohort_id)
+    ended_count = select(func.count(func.distinct(ResolutionRow.market_id)))
+    return connection.scalar(ended_count.where(col(ResolutionRow.market_id).in_(ids))) or 0
 
 
 def _players(cohort: Cohort) -> list[str]:
@@ -198,7 +200,7 @@ def read_equity_curves(
     if back is not None:
         snapshots.append(SnapshotRow.at >= newest - back)
     most = max(points // len(line_up), 2)
-    times = _evenly(connection, snapshots, most)
+    times = _evenly_spaced_times(connection, snapshots, most)
 
     names = {row.id: row.name for row in line_up}
     marks = select(MarkRow.entrant_id, MarkRow.at, MarkRow.cash + MarkRow.value)
@@ -215,18 +217,22 @@ def read_equity_curves(
     return curve
 
 
-def _evenly(connection: Connection, snapshots: Sequence[bool], most: int) -> list[datetime]:
-    """Return `most` of the times of snapshots, evenly spaced by position, with the first and the last."""
+def _evenly_spaced_times(
+    connection: Connection, snapshots: Sequence[bool], wanted_count: int
+) -> list[datetime]:
+    """Return `wanted_count` of the times of snapshots, evenly spaced by position, with both ends."""
     row_number = func.row_number().over(order_by=column_of(SnapshotRow.at))
-    place = row_number - 1
+    position = row_number - 1
     count = func.count().over()
-    numbered = select(SnapshotRow.at, place.label("place"), count.label("count")).where(*snapshots).subquery()
+    numbered = (
+        select(SnapshotRow.at, position.label("place"), count.label("count")).where(*snapshots).subquery()
+    )
 
     snapshot = numbered.c
-    step = (snapshot.place * (most - 1)) // (snapshot.count - 1)
-    step_before = ((snapshot.place - 1) * (most - 1)) // (snapshot.count - 1)
+    step = (snapshot.place * (wanted_count - 1)) // (snapshot.count - 1)
+    step_before = ((snapshot.place - 1) * (wanted_count - 1)) // (snapshot.count - 1)
     is_first = snapshot.place == 0
-    is_picked = or_(is_first, snapshot.count <= most, step > step_before)
+    is_picked = or_(is_first, snapshot.count <= wanted_count, step > step_before)
     picked = select(snapshot.at).where(is_picked).order_by(snapshot.at)
     return list(connection.scalars(picked))
 
@@ -238,7 +244,7 @@ def read_cohort_curves(
     stored_cohorts = read_cohorts(connection)
     [stored] = select_cohorts(stored_cohorts, number)
     worth = read_equity_curves(connection, number, POINTS, back)
-    return gains(stored.cohort, worth)
+    return profit_points(stored.cohort, worth)
 
 
 def read_ranges(connection: Connection, number: int) -> list[str]:
@@ -262,13 +268,13 @@ def read_ranges(connection: Connection, number: int) -> list[str]:
     return offered
 
 
-def gains(cohort: Cohort, worth: Iterable[EquityPoint]) -> tuple[PnlPoint, ...]:
+def profit_points(cohort: Cohort, equity_points: Iterable[EquityPoint]) -> tuple[PnlPoint, ...]:
     """Return the profit of each account at every mark, in dollars and in percent of its bankroll."""
     points = []
-    for mark in worth:
+    for mark in equity_points:
         gain = mark.total - cohort.bankroll
-        share = 100 * gain / cohort.bankroll
-        points.append(PnlPoint(mark.agent, mark.at, gain / ONE, share))
+        percent = 100 * gain / cohort.bankroll
+        points.append(PnlPoint(mark.agent, mark.at, gain / ONE, percent))
     return tuple(points)
 
 
@@ -302,52 +308,55 @@ BAR = (
 EVERY_ACCOUNT = "Cohorts, with the return of all agents together, references left out"
 
 
-def strip(
-    offered: CohortReturns,
-    chosen: int | None,
-    page: Callable[[int | None], Way],
-    says: str = EVERY_ACCOUNT,
+def cohort_strip(
+    returns: CohortReturns,
+    chosen_number: int | None,
+    way_of: Callable[[int | None], Way],
+    label: str = EVERY_ACCOUNT,
     address: Address = in_app,
-    bars_lead: Address | None = None,
+    bar_address: Address | None = None,
 ) -> Markup:
-    """Return a bar for each cohort, as high as its return, that leads to its page, and one for all before.
+    """Return a link to all cohorts, and a bar for each, as high as its return, that links to its page.
 
-    `page` says where a cohort, or all of them, are shown; `address` where that leads, for bars `bars_lead` if
-    it is given. The newest stands first in the markup and at the right of the strip, which can be scrolled.
+    `way_of` gives the page of a cohort, or of all for None; `address` turns a page into a link, and
+    `bar_address` does so for bars if it is given. The newest cohort comes first in the markup and stands
+    at the right of the strip, which can be scrolled.
     """
-    earned = [_drawn_percent(cohort) for cohort in offered.cohorts]
-    low = min(0.0, *earned)
-    high = max(0.0, *earned)
-    up = Scale(low, high, HIGH - 1, 1)
-    is_few = len(earned) < FEW
-    lead = bars_lead or address
+    drawn_percents = [_drawn_percent(cohort) for cohort in returns.cohorts]
+    low = min(0.0, *drawn_percents)
+    high = max(0.0, *drawn_percents)
+    height_scale = Scale(low, high, HIGH - 1, 1)
+    is_few = len(drawn_percents) < FEW
+    address_of_bar = bar_address or address
 
     bars = []
-    listed = NOTHING
-    named = "All cohorts"
+    list_links = NOTHING
+    list_title = "All cohorts"
     month = ""
-    for cohort in offered.cohorts:
-        start = day(cohort.starts_at).rpartition(" ")[0]
+    for cohort in returns.cohorts:
+        start_text = day(cohort.starts_at).rpartition(" ")[0]
         if not is_few:  # a word at the first cohort of each month, that of January the year
-            before = month
+            previous_month = month
             form = "%b" if cohort.starts_at.month > 1 else "%Y"
             month = cohort.starts_at.strftime(form)
-            start = month * (month != before)
-        href = lead(page(cohort.number)) or ""
-        is_chosen = cohort.number == chosen
-        bars.append(_bar(cohort, up, start, href, is_chosen=is_chosen))
+            start_text = month * (month != previous_month)
+        href = address_of_bar(way_of(cohort.number)) or ""
+        is_chosen = cohort.number == chosen_number
+        bars.append(_cohort_bar(cohort, height_scale, start_text, href, is_chosen=is_chosen))
 
         name = cohort_name(cohort)
-        listed = filled('<a href="%s"%s>%s</a>', href, CHOSEN_PILL * is_chosen, name) + listed
+        list_links = filled('<a href="%s"%s>%s</a>', href, CHOSEN_PILL * is_chosen, name) + list_links
         if is_chosen:
-            named = name
+            list_title = name
 
     bars.reverse()
-    look = "few" if is_few else "many"
-    home = address(page(None)) or ""
-    pill = CHOSEN_PILL * (chosen is None)
-    every = NOTHING if is_few else filled(LIST, named, listed)
-    return filled(STRIP, look, says, home, pill, NOTHING.join(bars), every)
+    layout_class = "few" if is_few else "many"
+    all_cohorts_href = address(way_of(None)) or ""
+    all_cohorts_class = CHOSEN_PILL * (chosen_number is None)
+    cohort_list = NOTHING if is_few else filled(LIST, list_title, list_links)
+    return filled(
+        STRIP, layout_class, label, all_cohorts_href, all_cohorts_class, NOTHING.join(bars), cohort_list
+    )
 
 
 def _drawn_percent(cohort: CohortReturn) -> float:
@@ -358,26 +367,30 @@ def _drawn_percent(cohort: CohortReturn) -> float:
     return percent
 
 
-def _bar(cohort: CohortReturn, up: Scale, start: str, href: str, *, is_chosen: bool) -> Markup:
+def _cohort_bar(
+    cohort: CohortReturn, height_scale: Scale, start_text: str, href: str, *, is_chosen: bool
+) -> Markup:
     """Return the bar of a cohort over its number, its return and its start."""
-    earned = EMPTY_RETURN
+    return_text = EMPTY_RETURN
     if cohort.ended is not None:
-        earned = f"{cohort.ended:,} ended"
+        return_text = f"{cohort.ended:,} ended"
     look = "rest"
     if cohort.percent is not None:
-        earned = written(cohort.percent, "%+.0f%")
+        return_text = written(cohort.percent, "%+.0f%")
         if _drawn_percent(cohort):
             look = "gain" if cohort.percent > 0 else "loss"
 
-    end = up.at(_drawn_percent(cohort))
-    zero = up.at(0.0)
-    top, bottom = sorted((end, zero))
+    end_y = height_scale.at(_drawn_percent(cohort))
+    zero_y = height_scale.at(0.0)
+    top, bottom = sorted((end_y, zero_y))
     height = max(bottom - top, 1.5)
     bar = filled('<rect class="%s part" x="0" y="%s" width="10" height="%s"/>', look, top, height)
-    below = filled("<b>%s</b> %s", cohort.number, earned)
-    live = "live" * cohort.is_playing
-    pill = CHOSEN_PILL * is_chosen
-    return filled(BAR, live, href, pill, cohort_name(cohort), HIGH, bar, below, start)
+    caption = filled("<b>%s</b> %s", cohort.number, return_text)
+    live_class = "live" * cohort.is_playing
+    chosen_attribute = CHOSEN_PILL * is_chosen
+    return filled(
+        BAR, live_class, href, chosen_attribute, cohort_name(cohort), HIGH, bar, caption, start_text
+    )
 
 
 EMPTY_RETURN = "no return"
@@ -394,16 +407,16 @@ def cohort_name(cohort: CohortReturn) -> str:
     return name + " · playing" * cohort.is_playing
 
 
-def asked_cohort(offered: CohortReturns, others: Container[str] = ()) -> int | None:
-    """Return the cohort that the address names; None for all of them, and for one of `others`.
+def asked_cohort(returns: CohortReturns, unavailable: Container[str] = ()) -> int | None:
+    """Return the cohort that the address names; None for all of them, and for one of `unavailable`.
 
-    `others` are cohorts of the record that can't be chosen here.
+    `unavailable` are cohorts of the record that can't be chosen here.
     """
-    asked = st.query_params.get("cohort", ALL)
-    numbers = {str(cohort.number): cohort.number for cohort in offered.cohorts}
-    if asked not in others:
-        no_such("cohort", [asked], {ALL, *numbers})
-    return numbers.get(asked)
+    asked_text = st.query_params.get("cohort", ALL)
+    number_by_text = {str(cohort.number): cohort.number for cohort in returns.cohorts}
+    if asked_text not in unavailable:
+        no_such("cohort", [asked_text], {ALL, *number_by_text})
+    return number_by_text.get(asked_text)
 
 
 NOT_VALUED = "No account has been valued yet: the first round starts the curves."
@@ -424,42 +437,44 @@ class MoneyLook:
     overview: SeasonOverview
     colours: Colours
     unit: str = "dollars"
-    leads: Leads = lambda _: None
+    href_of: Leads = lambda _: None
     rounds: Rounds = ()
     lucks: Mapping[str, Luck | None] = field(default_factory=dict)
     height: int = HALF
 
 
-def money_box(curves: Curves, look: MoneyLook, nothing: str = NOT_VALUED, more: str = "") -> Markup:
+def money_box(
+    curves: Curves, look: MoneyLook, why_empty: str = NOT_VALUED, extra_sentence: str = ""
+) -> Markup:
     """Return the profit of agents over time, with the luck band of the first coloured one.
 
-    `more` is said below it.
+    `extra_sentence` is said below it.
     """
     unit = look.unit
-    axis, end = WRITTEN[unit]
-    shown = pnl_lines(curves, look.colours, look.overview.is_reference, unit, end, look.leads)
-    if not shown:
-        return box("Profit and loss", below=nothing)
+    axis_format, end_format = WRITTEN[unit]
+    drawn_lines = pnl_lines(curves, look.colours, look.overview.is_reference, unit, end_format, look.href_of)
+    if not drawn_lines:
+        return box("Profit and loss", below=why_empty)
     at = only_valuation(curves)
     if at is not None:
-        return one_valuation_box("Profit and loss", shown, at, more)
+        return one_valuation_box("Profit and loss", drawn_lines, at, extra_sentence)
 
-    said = f"Open positions at mid{dashed_note(shown)}."
-    first = next((name for name in look.colours if name in curves), "")
-    points = curves.get(first, ())
+    note = f"Open positions at mid{dashed_note(drawn_lines)}."
+    first_agent = next((name for name in look.colours if name in curves), "")
+    points = curves.get(first_agent, ())
     scale = 1.0
     if points and points[-1].dollars:
         scale = getattr(points[-1], unit) / points[-1].dollars
 
-    values = pnl_values(points, unit)
-    luck = look.lucks.get(first)
-    band = luck_band(values, luck, scale)
-    if band:
+    first_values = pnl_values(points, unit)
+    luck = look.lucks.get(first_agent)
+    shaded_band = luck_band(first_values, luck, scale)
+    if shaded_band:
         names = short_forms(look.colours, 18)
-        said += f" Shaded: {names[first]}’s bets by luck alone, 95 in 100."
+        note += f" Shaded: {names[first_agent]}’s bets by luck alone, 95 in 100."
     says = "Profit or loss of each agent over time"
-    chart = line_chart(shown, says, axis, band, height=look.height, rounds=look.rounds)
-    text = f"{said} {more}".strip()
+    chart = line_chart(drawn_lines, says, axis_format, shaded_band, height=look.height, rounds=look.rounds)
+    text = f"{note} {extra_sentence}".strip()
     return box("Profit and loss", chart, text)
 
 
@@ -491,7 +506,7 @@ def cohort_calibration_box(
     entry: CacheEntry[CohortCalibrations] | None,
     colours: Colours,
     line: CohortLine,
-    shown: int | None,
+    shown_markets: int | None,
     reading: str = "stated",
     height: int = SQUARE,
 ) -> Markup:
@@ -499,37 +514,41 @@ def cohort_calibration_box(
     if entry is None:
         note = cache_note(None, "Calibration and its bands")
         return box(CALIBRATION, below=note)
-    every: tuple[ForecasterCalibration, ...] = getattr(entry.value, reading)
+    agents: tuple[ForecasterCalibration, ...] = getattr(entry.value, reading)
     diagrams = {}
-    is_made = False
-    for agent in every:
-        is_made = is_made or agent.made > 0
+    is_any_forecast_made = False
+    for agent in agents:
+        is_any_forecast_made = is_any_forecast_made or agent.made > 0
         if agent.scored:
             diagrams[agent.agent] = agent.diagram
-    nothing = why_uncalibrated(line, shown, is_made=is_made, reading=reading)
-    meant = cache_note(entry)
+    why_empty = why_uncalibrated(
+        line, shown_markets, is_any_forecast_made=is_any_forecast_made, reading=reading
+    )
+    note = cache_note(entry)
     if reading != "stated":
-        meant = f"{MEANT[reading]} {meant}".strip()
-    price = entry.value.market.diagram
-    return calibration_box(diagrams, colours, nothing, price, meant, height)
+        note = f"{MEANT[reading]} {note}".strip()
+    price_diagram = entry.value.market.diagram
+    return calibration_box(diagrams, colours, why_empty, price_diagram, note, height)
 
 
-def why_uncalibrated(line: CohortLine, shown: int | None, *, is_made: bool, reading: str) -> str:
+def why_uncalibrated(
+    line: CohortLine, shown_markets: int | None, *, is_any_forecast_made: bool, reading: str
+) -> str:
     """Say why calibration in a cohort can't be drawn yet."""
     is_over = line.ended_at is not None
-    yet = "" if is_over else " yet"
+    yet_text = "" if is_over else " yet"
     if not line.played:
-        why = f"No round was played{yet}."
-    elif is_made:
-        why = f"No market that they forecast has resolved{yet}."
+        why = f"No round was played{yet_text}."
+    elif is_any_forecast_made:
+        why = f"No market that they forecast has resolved{yet_text}."
         if is_over:
             why = "No market that they forecast resolved YES or NO."
-    elif shown == 0:
-        why = f"No market fitted the rules, so none was shown{yet}."
+    elif shown_markets == 0:
+        why = f"No market fitted the rules, so none was shown{yet_text}."
     elif reading == "stated":
-        why = f"No agent stated a probability{yet}."
+        why = f"No agent stated a probability{yet_text}."
     else:
-        why = f"No agent placed a bet{yet}."
+        why = f"No agent placed a bet{yet_text}."
     return f"{why} Calibration needs forecasts with an outcome."
 
 
@@ -542,9 +561,9 @@ def cohort_lines(
         return lines
     briefs = {}
     for agent in entry.value.stated:
-        drawn = agent.diagram
-        off = drawn.parts.miscalibration
-        figures = ProfileFigures(agent.agent, None, off, drawn.null.p_value, drawn.sure)
+        diagram = agent.diagram
+        miscalibration = diagram.parts.miscalibration
+        figures = ProfileFigures(agent.agent, None, miscalibration, diagram.null.p_value, diagram.sure)
         briefs[agent.agent] = figures
     return tuple(replace(line, brief=briefs.get(line.row.agent)) for line in lines)
 
@@ -556,9 +575,9 @@ MOST_CURVES = 12
 def calibration_box(
     diagrams: Diagrams,
     colours: Colours,
-    nothing: str,
-    price: ReliabilityDiagram | None = None,
-    meant: str = "",
+    why_empty: str,
+    price_diagram: ReliabilityDiagram | None = None,
+    extra_note: str = "",
     height: int = SQUARE,
     *,
     is_named: bool = True,
@@ -568,16 +587,16 @@ def calibration_box(
     One by itself is not named where the page is about it.
     """
     scored = [name for name, diagram in diagrams.items() if diagram.deciles]
-    order = sorted(scored, key=lambda name: name not in colours)
-    drawn_names = order[:MOST_CURVES]
+    coloured_first = sorted(scored, key=lambda name: name not in colours)
+    drawn_names = coloured_first[:MOST_CURVES]
     curves = [(name, diagrams[name], colours.get(name, REST)) for name in drawn_names]
     if not curves:
-        return box(CALIBRATION, below=nothing)
+        return box(CALIBRATION, below=why_empty)
 
-    if price is not None and price.deciles:
-        curves.append((MARKET_PRICE, price, REST))
+    if price_diagram is not None and price_diagram.deciles:
+        curves.append((MARKET_PRICE, price_diagram, REST))
     chart = calibration_chart(curves, "What was said against what happened", height, is_named=is_named)
-    note = f"{SHADED} {meant}".strip()
+    note = f"{SHADED} {extra_note}".strip()
     return box(CALIBRATION, chart, note)
 
 
@@ -592,18 +611,18 @@ class Holding:
 
 def read_holdings(connection: Connection, name: str) -> tuple[Holding, ...]:
     """Return an agent's open positions as last marked, newest cohort first, the largest first."""
-    return tuple(_holdings(connection, name))
+    return tuple(_read_open_holdings(connection, name))
 
 
 def read_all_holdings(connection: Connection) -> dict[str, list[Holding]]:
     """Return the same for every agent with open positions; each cohort is read once for all of them."""
     holdings: dict[str, list[Holding]] = {}
-    for holding in _holdings(connection):
+    for holding in _read_open_holdings(connection):
         holdings.setdefault(holding.position.agent, []).append(holding)
     return holdings
 
 
-def _holdings(connection: Connection, name: str | None = None) -> Iterator[Holding]:
+def _read_open_holdings(connection: Connection, name: str | None = None) -> Iterator[Holding]:
     """Yield the open positions of one agent or of all, newest cohort first."""
     for stored in reversed(read_cohorts(connection)):
         is_asked = name is None or name in stored.entrant_ids
@@ -625,13 +644,13 @@ def _read_positions(connection: Connection, stored: StoredCohort, name: str | No
     if marked is None:
         return []
     age = timedelta(seconds=stored.cohort.rules.max_quote_age)
-    found = positions(marked, age)
-    market_ids = [position.market_id for position in found]
+    all_positions = positions(marked, age)
+    market_ids = [position.market_id for position in all_positions]
     closes = {}
     for market in read_listed_markets(connection, market_ids):
         closes[market.id] = market.closes_at
     number = stored.cohort.number
-    return [Holding(number, position, closes.get(position.market_id)) for position in found]
+    return [Holding(number, position, closes.get(position.market_id)) for position in all_positions]
 
 
 def holdings_table(
@@ -647,17 +666,17 @@ def holdings_table(
 
 def _position_rows(holdings: Sequence[Holding], address: Address) -> Rows:
     """Yield the rows of positions: closed ones with their profit, those of several cohorts with theirs."""
-    cohorts = {held.cohort for held in holdings}
-    is_one = len(cohorts) == 1
-    for held in holdings:
-        position = held.position
+    cohorts = {holding.cohort for holding in holdings}
+    is_one_cohort = len(cohorts) == 1
+    for holding in holdings:
+        position = holding.position
         market_page = address(way("market", market=position.market_id))
         venue = venue_cell(venue_page(position.market_id))
         row: dict[str, object] = {
             "Market": position.question,
             "Side": position.side,
             "P/L": position.money.total / ONE,
-            "Cohort": None if is_one else held.cohort,
+            "Cohort": None if is_one_cohort else holding.cohort,
             "venue": venue,
             "href": market_page,
         }
@@ -667,7 +686,7 @@ def _position_rows(holdings: Sequence[Holding], address: Address) -> Rows:
                 "Cost ¢": percent(position.lot.average_cost),
                 "Price ¢": percent(position.price),
                 "Value $": position.money.value / ONE,
-                "Closes": held.closes_at,
+                "Closes": holding.closes_at,
                 "Quote": position.stale or "fresh",
             }
         yield row

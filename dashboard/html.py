@@ -56,16 +56,16 @@ def each(template: str, items: Iterable[object]) -> Markup:
     return NOTHING.join(filled(template, item) for item in items)
 
 
-def bar(items: Sequence[tuple[str, str]], here: str, played: Markup) -> Markup:
+def page_bar(items: Sequence[tuple[str, str]], open_page: str, badge: Markup) -> Markup:
     """Return the bar of all pages: names and addresses, the one that is open, and the badge."""
     links = NOTHING
     for name, href in items:
-        links += filled('<a href="%s"%s>%s</a>', href, OPEN_PAGE * (name == here), name)
+        links += filled('<a href="%s"%s>%s</a>', href, OPEN_PAGE * (name == open_page), name)
 
     brand = '<a class="brand" href="%s"><span aria-hidden="true">◆</span> Paper Arena</a>'
     home = filled(brand, items[0][1])
     return filled(
-        '<nav class="bar" aria-label="Pages">%s<span class="links">%s</span>%s</nav>', home, links, played
+        '<nav class="bar" aria-label="Pages">%s<span class="links">%s</span>%s</nav>', home, links, badge
     )
 
 
@@ -125,23 +125,23 @@ def box(title: str, inside: Markup = NOTHING, below: str | Markup = "") -> Marku
     return filled('<section class="box"><h2>%s</h2>%s%s</section>', title, inside, quiet(below))
 
 
-def quotes(shown: Iterable[Quotation]) -> Markup:
+def quotes(quotations: Iterable[Quotation]) -> Markup:
     """Return actions and their reasons, one below the other."""
-    inside = NOTHING
-    shown = list(shown)
-    places = cut_places(quotation.who for quotation in shown)
-    for quotation in shown:
-        why = NOTHING
+    markup = NOTHING
+    quotations = list(quotations)
+    cut_points = cut_places(quotation.who for quotation in quotations)
+    for quotation in quotations:
+        reason = NOTHING
         if quotation.why:
-            why = filled('<p class="why">“%s”</p>', quotation.why)
-        inside += filled(
+            reason = filled('<p class="why">“%s”</p>', quotation.why)
+        markup += filled(
             '<div class="quote"><p>%s %s</p> %s<p class="quiet">%s</p></div>',
-            linked(filled("<b>%s</b>", cut_in_middle(quotation.who, places)), quotation.href),
+            linked(filled("<b>%s</b>", cut_in_middle(quotation.who, cut_points)), quotation.href),
             quotation.did,
-            why,
+            reason,
             flat(quotation.where),
         )
-    return inside
+    return markup
 
 
 def reasons_box(quotations: Sequence[Quotation]) -> Markup:
@@ -153,14 +153,14 @@ def reasons_box(quotations: Sequence[Quotation]) -> Markup:
     return box("Reasons", shown)
 
 
-def light(look: str, word: str, sentence: str, reasons: Sequence[str]) -> Markup:
+def health_light(colour_class: str, word: str, sentence: str, reasons: Sequence[str]) -> Markup:
     """Return a traffic light: a colour with its word, a sentence, and the reasons for it."""
-    inside = filled(
-        '<p class="light %s"><span aria-hidden="true"></span><b>%s</b> %s</p>', look, word, sentence
+    markup = filled(
+        '<p class="light %s"><span aria-hidden="true"></span><b>%s</b> %s</p>', colour_class, word, sentence
     )
     if reasons:
-        inside += bullets(unfolding(flat(reason)) for reason in reasons)
-    return filled('<section class="box" aria-label="Health">%s</section>', inside)
+        markup += bullets(foldable_text(flat(reason)) for reason in reasons)
+    return filled('<section class="box" aria-label="Health">%s</section>', markup)
 
 
 def linked(inside: Markup, href: str | None) -> Markup:
@@ -193,10 +193,10 @@ LONG_TEXT = 280
 UNFOLDED = '<details class="clamp"><summary><span>%s</span><i></i></summary></details>'
 
 
-def unfolding(text: str | Markup) -> Markup:
+def foldable_text(text: str | Markup) -> Markup:
     """Return a text with its first lines shown and the rest folded.
 
-    >>> print(unfolding("a < b"), unfolding("a" * 300)[:44])
+    >>> print(foldable_text("a < b"), foldable_text("a" * 300)[:44])
     a &lt; b <details class="clamp"><summary><span>aaaaaa
     """
     if len(text) <= LONG_TEXT:
@@ -220,7 +220,7 @@ def whole_dates(text: Markup) -> Markup:
 def remark(title: str, text: str) -> Markup:
     """Return a foreign text after a bold label."""
     whole = filled("<b>%s:</b> %s", title, flat(text))
-    inside = unfolding(whole)
+    inside = foldable_text(whole)
     return filled('<div class="remark">%s</div>', inside)
 
 
@@ -234,13 +234,13 @@ def beside(*parts: Markup, look: str = "halves") -> Markup:
     return filled('<div class="%s">%s</div>', look, each('<div class="column">%s</div>', parts))
 
 
-def pills(shown: Sequence[tuple[str, str, bool]], says: str) -> Markup:
+def pills(options: Sequence[tuple[str, str, bool]], label: str) -> Markup:
     """Return options as links, with the chosen one marked."""
     links = NOTHING
-    for text, href, is_chosen in shown:
+    for text, href, is_chosen in options:
         links += filled('<a class="pill" href="%s"%s>%s</a> ', href, CHOSEN_PILL * is_chosen, text)
-    label = filled('<span class="quiet" aria-hidden="true">%s:</span>', says)
-    return filled('<nav class="pills" aria-label="%s">%s %s</nav>', says, label, links)
+    visible_label = filled('<span class="quiet" aria-hidden="true">%s:</span>', label)
+    return filled('<nav class="pills" aria-label="%s">%s %s</nav>', label, visible_label, links)
 
 
 def bold(text: str) -> Markup:
@@ -395,45 +395,51 @@ def board_of(groups: Mapping[str, Sequence[Row]], columns: Columns, says: str, n
 
 
 def _table(
-    groups: Mapping[str, Sequence[Row]], columns: Columns, says: str, look: str = "", text: str = ""
+    groups: Mapping[str, Sequence[Row]],
+    columns: Columns,
+    description: str,
+    class_name: str = "",
+    footnote: str = "",
 ) -> Markup:
     """Return a table of groups of rows, of which the first may have no title."""
     rows = list(chain.from_iterable(groups.values()))
-    shown = {key: column for key, column in columns.items() if not rows or _is_used(key, rows)}
-    pictures = list(takewhile(lambda key: shown[key].kind == "picture", shown))
-    head, *others = list(shown)[len(pictures) :]
-    is_folded = any(shown[key].kept for key in others)
+    used_columns = {key: column for key, column in columns.items() if not rows or _is_used(key, rows)}
+    pictures = list(takewhile(lambda key: used_columns[key].kind == "picture", used_columns))
+    name_key, *other_keys = list(used_columns)[len(pictures) :]
+    is_folded_on_phones = any(used_columns[key].kept for key in other_keys)
 
-    ranks = each('<span class="rank">%s</span>', (shown[key].label for key in pictures))
-    titles = _title(head, shown[head], ranks)
-    for key in others:
-        titles += _title(key, shown[key])
+    picture_heads = each('<span class="rank">%s</span>', (used_columns[key].label for key in pictures))
+    heads = _column_head(name_key, used_columns[name_key], picture_heads)
+    for key in other_keys:
+        heads += _column_head(key, used_columns[key])
 
     bodies = []
-    places = cut_places(_text_of(row.get(head)) for row in rows)
-    for title, some in groups.items():
+    cut_points = cut_places(_text_of(row.get(name_key)) for row in rows)
+    for title, group_rows in groups.items():
         if title:
-            bodies.append(filled(BODY, GROUP, filled(GROUP_TITLE, len(others) + 1, title)))
-        lines = []
-        for row in some:
-            cells = "".join(_cell(row.get(key), shown[key]) for key in others)
-            name = _name(row, head, shown[head], pictures, places, is_folded=is_folded)
-            lines.append(f'<tr role="row">{name}{cells}</tr>\n')
-        bodies.append(filled(BODY, NOTHING, Markup("".join(lines))))  # noqa: S704 - our own, of escaped values
+            bodies.append(filled(BODY, GROUP, filled(GROUP_TITLE, len(other_keys) + 1, title)))
+        row_markup = []
+        for row in group_rows:
+            cells = "".join(_value_cell(row.get(key), used_columns[key]) for key in other_keys)
+            name = _name_cell(
+                row, name_key, used_columns[name_key], pictures, cut_points, is_folded=is_folded_on_phones
+            )
+            row_markup.append(f'<tr role="row">{name}{cells}</tr>\n')
+        bodies.append(filled(BODY, NOTHING, Markup("".join(row_markup))))  # noqa: S704 - our own, of escaped values
 
-    scrolls = len(rows) > MANY
-    note = quiet(f"{len(rows):,} rows: the table scrolls." * scrolls)
-    meant = _meanings([shown[key] for key in (head, *others)], text)
+    is_scrolled = len(rows) > MANY
+    note = quiet(f"{len(rows):,} rows: the table scrolls." * is_scrolled)
+    column_meanings = _column_meanings([used_columns[key] for key in (name_key, *other_keys)], footnote)
     return filled(
         TABLE,
-        look + " rows" * is_folded,
-        " many" * scrolls,
-        says,
-        says,
-        titles,
+        class_name + " rows" * is_folded_on_phones,
+        " many" * is_scrolled,
+        description,
+        description,
+        heads,
         NOTHING.join(bodies),
         note,
-        meant,
+        column_meanings,
     )
 
 
@@ -442,7 +448,7 @@ def _is_used(key: str, rows: Sequence[Row]) -> bool:
     return not all(_is_empty(row.get(key)) for row in rows)
 
 
-def _title(key: str, column: HtmlColumn, ahead: Markup = NOTHING) -> Markup:
+def _column_head(key: str, column: HtmlColumn, ahead: Markup = NOTHING) -> Markup:
     """Return the head of a column, a sort button unless it is a picture."""
     inside = escape(column.label)
     order = NOTHING
@@ -460,42 +466,42 @@ def _text_of(value: Any) -> str:
     return ""
 
 
-def _name(
+def _name_cell(
     row: Row,
     key: str,
     column: HtmlColumn,
     pictures: Iterable[str],
-    cut: Mapping[str, int],
+    cut_points: Mapping[str, int],
     *,
     is_folded: bool,
 ) -> Markup:
     """Return the first cell of a row: its pictures, its name as a link, and what follows it.
 
-    `cut` has of long names where they may be cut.
+    `cut_points` has of long names where they may be cut.
     """
     value = row.get(key)
-    cell = value if isinstance(value, HtmlCell) else HtmlCell(_text(value, column))
+    cell = value if isinstance(value, HtmlCell) else HtmlCell(_cell_text(value, column))
     text = escape(cell.shown)
-    below = _below(cell)
-    own = _text_of(value)
-    shown = cut_in_middle(own, cut) if own in cut else text
-    inside = linked(shown, row.get("href")) + below
-    drawn = NOTHING.join(row[picture] for picture in pictures if row.get(picture) is not None)
+    remark = _remark_below(cell)
+    plain_name = _text_of(value)
+    name_markup = cut_in_middle(plain_name, cut_points) if plain_name in cut_points else text
+    cell_markup = linked(name_markup, row.get("href")) + remark
+    picture_markup = NOTHING.join(row[picture] for picture in pictures if row.get(picture) is not None)
     if is_folded:
-        inside += filled(UNFOLD, text)
-    order = _sorted_by(value, column, text + below)
-    return filled(NAME, column.look, column.label, text, order, drawn, inside)
+        cell_markup += filled(UNFOLD, text)
+    sort_attribute = _sort_attribute(value, column, text + remark)
+    return filled(NAME, column.look, column.label, text, sort_attribute, picture_markup, cell_markup)
 
 
-def _cell(value: Any, column: HtmlColumn) -> Markup:
+def _value_cell(value: Any, column: HtmlColumn) -> Markup:
     """Return a cell that is not the first of its row."""
     kind = "text long" if column.format == "long" else column.look
-    look = _look(value, column)
-    text = _text(value, column)
-    return filled(CELL, kind, look, column.label, _sorted_by(value, column, text), text)
+    look = _cell_class(value, column)
+    text = _cell_text(value, column)
+    return filled(CELL, kind, look, column.label, _sort_attribute(value, column, text), text)
 
 
-def _look(value: Any, column: HtmlColumn) -> str:
+def _cell_class(value: Any, column: HtmlColumn) -> str:
     """Return the class of a cell beside that of its column, with a space before it."""
     if _is_empty(value):
         return " none"
@@ -513,27 +519,27 @@ def _look(value: Any, column: HtmlColumn) -> str:
     return ""
 
 
-def _sorted_by(value: Any, column: HtmlColumn, text: Markup) -> Markup:
+def _sort_attribute(value: Any, column: HtmlColumn, text: Markup) -> Markup:
     """Return the sort key of a cell if it is not its text: the unrounded figure."""
-    key = value
+    sort_key = value
     if isinstance(value, HtmlCell) and column.kind != "picture":
-        key = value.value
+        sort_key = value.value
     elif column.kind not in ("number", "time"):
         return NOTHING
     elif isinstance(value, datetime):
-        key = value.isoformat()
+        sort_key = value.isoformat()
 
-    if key is None or key != key:
-        key = ""
-    if str(key) == text:
+    if sort_key is None or sort_key != sort_key:
+        sort_key = ""
+    if str(sort_key) == text:
         return NOTHING
-    return filled(SORTED_BY, key)
+    return filled(SORTED_BY, sort_key)
 
 
-def _text(value: Any, column: HtmlColumn) -> Markup:
+def _cell_text(value: Any, column: HtmlColumn) -> Markup:
     """Return a value as text, always escaped."""
     if isinstance(value, HtmlCell):
-        return escape(value.shown) + _below(value)
+        return escape(value.shown) + _remark_below(value)
     if _is_empty(value):
         return escape(EMPTY)
     if isinstance(value, Markup):
@@ -546,7 +552,7 @@ def _text(value: Any, column: HtmlColumn) -> Markup:
         return escape(written(value, column.format))
     text = flat(str(value))
     if column.format == "long":
-        return whole_dates(unfolding(text))
+        return whole_dates(foldable_text(text))
     return escape(text)
 
 
@@ -557,17 +563,19 @@ def _is_empty(value: Any) -> bool:
     return value is None or value == "" or value != value
 
 
-def _below(cell: HtmlCell) -> Markup:
+def _remark_below(cell: HtmlCell) -> Markup:
     """Return the line below what a cell shows."""
     if not cell.below:
         return NOTHING
     return filled("<small>%s</small>", cell.below)
 
 
-def _meanings(columns: Iterable[HtmlColumn], text: str) -> Markup:
+def _column_meanings(columns: Iterable[HtmlColumn], footnote: str) -> Markup:
     """Return the meanings of the columns, folded away, for readers without a pointer."""
-    inside = _defined((column.label, column.help) for column in columns if column.help)
-    if not inside:
+    definitions = _defined((column.label, column.help) for column in columns if column.help)
+    if not definitions:
         return NOTHING
-    title = "What the columns mean" + ", and how sure they are" * bool(text)
-    return filled("<details><summary>%s</summary><dl>%s</dl>%s</details>", title, inside, quiet(text))
+    title = "What the columns mean" + ", and how sure they are" * bool(footnote)
+    return filled(
+        "<details><summary>%s</summary><dl>%s</dl>%s</details>", title, definitions, quiet(footnote)
+    )

@@ -23,7 +23,7 @@ ABOUT = (
 
 
 def all_kinds_boxes(
-    found: AllKinds | None,
+    all_kinds: AllKinds | None,
     overview: SeasonOverview,
     address: Address = in_app,
     costs: Mapping[str, float | None] | None = None,
@@ -32,18 +32,18 @@ def all_kinds_boxes(
 
     `costs` has by agent what its calls cost, where no other board says so.
     """
-    if found is None:
+    if all_kinds is None:
         return NOTHING
     references = set(overview.names) - set(overview.players(overview.names))
     groups: dict[str, list[ForecasterScores]] = {"": [], REFERENCES: [], NOT_RANKED: []}
     # As on the season's own board, and in the terminal, nobody has a rank before enough has resolved.
-    rows = list(found.report.rows)
-    early = is_early(row.events for row in rows)
-    entries = 0
-    if early:
+    rows = list(all_kinds.report.rows)
+    is_too_early = is_early(row.events for row in rows)
+    ranked_entries = 0
+    if is_too_early:
         rows.sort(key=lambda row: brier_order(row.forecaster, row.brier))
     else:
-        entries = sum(row.rank_low is not None for row in rows)
+        ranked_entries = sum(row.rank_low is not None for row in rows)
 
     for row in rows:
         title = "" if row.ranked else NOT_RANKED
@@ -51,16 +51,18 @@ def all_kinds_boxes(
             title = REFERENCES
         groups[title].append(row)
 
-    first = EARLY_BRIER_ORDER.removesuffix(".") if early else ""
+    first_title = EARLY_BRIER_ORDER.removesuffix(".") if is_too_early else ""
     tables = {}
     for title, group in groups.items():
         if group:
-            tables[title or first] = [_row(row, entries, overview, address, costs or {}) for row in group]
+            tables[title or first_title] = [
+                _agent_row(row, ranked_entries, overview, address, costs or {}) for row in group
+            ]
     columns = dict(columns_of_table("all kinds"))
     if overview.is_simulated:
         columns["cost_usd"] = replace(columns["cost_usd"], label="Cost (simulated)")
     board = board_of(tables, columns, f"{TITLE}: one row an agent")
-    kind_rows = _kind_rows(found.kinds, overview, address)
+    kind_rows = _kind_rows(all_kinds.kinds, overview, address)
     kinds = html_table(kind_rows, columns_of_table("each kind"), "Each kind: one row an agent")
     boxes = box(TITLE, board, ABOUT) + box("Each kind by itself", kinds)
     return filled('<div class="column">%s</div>', boxes)
@@ -71,27 +73,27 @@ def costs_of(lines: Lines) -> dict[str, float | None]:
     return {line.row.agent: line.row.cost_usd for line in lines}
 
 
-def _row(
+def _agent_row(
     row: ForecasterScores,
-    entries: int,
+    ranked_entries: int,
     overview: SeasonOverview,
     address: Address,
     costs: Mapping[str, float | None],
 ) -> Mapping[str, object]:
-    """Return the row of an agent; without `entries` nobody has a rank."""
-    better = HtmlCell("")
-    rank = None
-    if entries and row.rank_low is not None and row.rank_high is not None:
+    """Return the row of an agent; without `ranked_entries` nobody has a rank."""
+    better_cell = HtmlCell("")
+    rank_markup = None
+    if ranked_entries and row.rank_low is not None and row.rank_high is not None:
         text = f"{row.rank_low}" if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
-        rank = filled('<span class="rank">%s</span>', text)
-        told = better_text(row.better_than, entries)
-        better = HtmlCell(told, told)
+        rank_markup = filled('<span class="rank">%s</span>', text)
+        better_than_text = better_text(row.better_than, ranked_entries)
+        better_cell = HtmlCell(better_than_text, better_than_text)
     return {
-        "rank": rank,
+        "rank": rank_markup,
         "agent": HtmlCell(row.forecaster, row.forecaster, row.why_not or ""),
         "skill": row.skill,
         "interval": span_text(row.skill_low, row.skill_high, "%+.4f"),
-        "better": better,
+        "better": better_cell,
         "brier": row.brier,
         "baseline": row.baseline,
         "peer": row.peer,

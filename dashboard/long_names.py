@@ -11,22 +11,22 @@ from markupsafe import Markup, escape
 from dashboard.words import filled
 
 
-def shortened(name: str, letters: int) -> str:
+def shortened(name: str, most_letters: int) -> str:
     """Return a name of at most this many letters, first without its maker, then without its middle.
 
     >>> shortened("openai/gpt-5.6", 14), shortened("openai/gpt-5.6", 9), shortened("openai/gpt-5.6-pro", 9)
     ('openai/gpt-5.6', 'gpt-5.6', 'gpt-…-pro')
     """
-    if len(name) > letters:
+    if len(name) > most_letters:
         without_maker = name.rpartition("/")[2]
         name = without_maker or name
-    if len(name) <= letters:
+    if len(name) <= most_letters:
         return name
-    ends = max((letters - 1) // 2, 1)
-    return f"{name[:ends]}…{name[-ends:]}"
+    letters_at_each_end = max((most_letters - 1) // 2, 1)
+    return f"{name[:letters_at_each_end]}…{name[-letters_at_each_end:]}"
 
 
-def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
+def short_forms(names: Iterable[str], most_letters: int) -> dict[str, str]:
     """Return names of at most this many letters, cut where they differ if they would look alike.
 
     >>> list(short_forms(["a-model-v1-with-all-tools", "a-model-v2-with-all-tools"], 18).values())
@@ -36,25 +36,25 @@ def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
     >>> short_forms(["gpt-5.6", "maker/gpt-5.6"], 8)
     {'gpt-5.6': 'gpt-5.6', 'maker/gpt-5.6': 'maker/g…'}
     """
-    alike: dict[str, list[str]] = {}
+    names_by_short_form: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
-        short = shortened(name, letters)
-        alike.setdefault(short, []).append(name)
+        short = shortened(name, most_letters)
+        names_by_short_form.setdefault(short, []).append(name)
 
     forms = {}
-    for text, some in alike.items():
-        if len(some) == 1:
-            forms[some[0]] = text
+    for short, names_alike in names_by_short_form.items():
+        if len(names_alike) == 1:
+            forms[names_alike[0]] = short
             continue
-        start = _first_difference(some)
-        if start + DIFFERENT < letters:
+        start = _first_difference(names_alike)
+        if start + DIFFERENT < most_letters:
             start = 0
-        for name in some:
-            before = "…" * (start > 0)
-            rest = before + name[start:]
-            if len(rest) > letters:
-                rest = rest[: letters - 1].rstrip("-") + "…"
-            forms[name] = rest
+        for name in names_alike:
+            ellipsis = "…" * (start > 0)
+            form = ellipsis + name[start:]
+            if len(form) > most_letters:
+                form = form[: most_letters - 1].rstrip("-") + "…"
+            forms[name] = form
     return forms
 
 
@@ -64,10 +64,10 @@ def _first_difference(names: Sequence[str]) -> int:
     >>> _first_difference(["a-model-v1-fast", "a-model-v2-fast"])
     8
     """
-    alike = 0
-    while len({name[: alike + 1] for name in names}) == 1:
-        alike += 1
-    whole_words = re.sub(r"\w*$", "", names[0][:alike])
+    same_letters = 0
+    while len({name[: same_letters + 1] for name in names}) == 1:
+        same_letters += 1
+    whole_words = re.sub(r"\w*$", "", names[0][:same_letters])
     return len(whole_words)
 
 
@@ -91,28 +91,28 @@ def cut_places(names: Iterable[str], longest: int = LONG) -> dict[str, int]:
     >>> cut_places(["a-model-v1-with-all-tools", "a-model-v2-with-all-tools"])
     {'a-model-v1-with-all-tools': 8, 'a-model-v2-with-all-tools': 8}
     """
-    alike: dict[tuple[str, str], list[str]] = {}
+    names_by_ends: dict[tuple[str, str], list[str]] = {}
     for name in dict.fromkeys(names):
         if len(name) > longest and NAME.fullmatch(name):
-            alike.setdefault((name[:TAIL], name[-TAIL:]), []).append(name)
+            names_by_ends.setdefault((name[:TAIL], name[-TAIL:]), []).append(name)
 
-    places = {}
-    for (_, end), some in alike.items():
-        for name in some:
-            place = len(name) - len(end)
-            if len(some) > 1:
-                place = min(place, _first_difference(some))
-            places[name] = place
-    return places
+    cut_points = {}
+    for (_, tail), names_alike in names_by_ends.items():
+        for name in names_alike:
+            cut_at = len(name) - len(tail)
+            if len(names_alike) > 1:
+                cut_at = min(cut_at, _first_difference(names_alike))
+            cut_points[name] = cut_at
+    return cut_points
 
 
-def cut_in_middle(name: str, places: Mapping[str, int]) -> Markup:
+def cut_in_middle(name: str, cut_points: Mapping[str, int]) -> Markup:
     """Return a name that is cut before a place if there is no room for the whole.
 
     >>> print(cut_in_middle("a-model-v1", {"a-model-v1": 8}), cut_in_middle("<b>", {}))
     <span class="cut"><span>a-model-</span><span>v1</span></span> &lt;b&gt;
     """
-    place = places.get(name)
-    if not place:
+    cut_at = cut_points.get(name)
+    if not cut_at:
         return escape(name)
-    return filled('<span class="cut"><span>%s</span><span>%s</span></span>', name[:place], name[place:])
+    return filled('<span class="cut"><span>%s</span><span>%s</span></span>', name[:cut_at], name[cut_at:])

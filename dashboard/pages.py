@@ -58,7 +58,7 @@ def page(name: str) -> DashboardPage:
     >>> page("leaderboard").title
     'Full leaderboard'
     """
-    constants = _constants(find(FOLDER, name))
+    constants = _read_constants(find(FOLDER, name))
     return DashboardPage(
         name,
         constants["TITLE"],
@@ -68,7 +68,7 @@ def page(name: str) -> DashboardPage:
     )
 
 
-def _constants(file: Path) -> dict[str, Any]:
+def _read_constants(file: Path) -> dict[str, Any]:
     """Return the constants at the top level of a file."""
     constants = {}
     for line in ast.parse(file.read_text(encoding="utf-8")).body:
@@ -180,7 +180,7 @@ def link(label: str, to: To, **shown: str | int) -> None:
     st.page_link(page_of(to, _not_opened), label=label, icon=None, query_params=_texts(shown))
 
 
-def step(label: str, to: To, **shown: str | int) -> None:
+def put_view_link(label: str, to: To, **shown: str | int) -> None:
     """Put a link to another view of the same page, where links of `link` do nothing.
 
     The label is Markdown: foreign text goes through `words.plain` first.
@@ -225,19 +225,19 @@ def subheading(title: str, below: str = "") -> None:
         st.caption(below)
 
 
-def section(title: str, there: object, nothing: str, below: str = "", icon: str = "") -> bool:
+def put_section(title: str, content: object, empty_text: str, below: str = "", empty_icon: str = "") -> bool:
     """Put the heading of a part, with a line about it or on why it is empty; tell whether it has content."""
-    subheading(title, below * bool(there))
-    if there:
+    subheading(title, below * bool(content))
+    if content:
         return True
-    if icon:
-        st.info(nothing, icon=icon)
+    if empty_icon:
+        st.info(empty_text, icon=empty_icon)
     else:
-        st.caption(nothing)
+        st.caption(empty_text)
     return False
 
 
-def listing(rows: Iterable[Row], columns: Columns, says: str) -> None:
+def put_table(rows: Iterable[Row], columns: Columns, says: str) -> None:
     """Put a table on the screen; `says` describes it."""
     put(html_table(rows, columns, says), f"table of {says}")
 
@@ -292,7 +292,7 @@ LONGEST_OPTION = 36
 """The most letters of a name in a list of options."""
 
 
-def named(names: Iterable[str]) -> dict[str, str]:
+def options_of(names: Iterable[str]) -> dict[str, str]:
     """Return options shown by their own names, long ones shortened so that they differ."""
     return short_forms(names, LONGEST_OPTION)
 
@@ -317,14 +317,14 @@ def choice(label: str, key: str, options: Mapping[str, str], default: str, widge
     chosen = st.query_params.get(key, default)
     if chosen not in options:
         chosen = default
-    _hold(key, chosen, default)
+    _keep_widget_in_step(key, chosen, default)
 
-    shown = options.__getitem__
+    label_of = options.__getitem__
     if widget == "list":
         st.selectbox(
             label,
             list(options),
-            format_func=shown,
+            format_func=label_of,
             key=key,
             on_change=_write_choices,
             width=320,
@@ -334,7 +334,7 @@ def choice(label: str, key: str, options: Mapping[str, str], default: str, widge
         st.segmented_control(
             label,
             list(options),
-            format_func=shown,
+            format_func=label_of,
             key=key,
             on_change=_write_choices,
             required=True,
@@ -346,7 +346,7 @@ def choice(label: str, key: str, options: Mapping[str, str], default: str, widge
 def typed(label: str, key: str, hint: str) -> str:
     """Let a search text be typed, which the address has under a key unless it is empty."""
     text = st.query_params.get(key, "")[:MOST_TYPED].strip()
-    _hold(key, text, "")
+    _keep_widget_in_step(key, text, "")
     st.text_input(
         label,
         key=key,
@@ -359,7 +359,7 @@ def typed(label: str, key: str, hint: str) -> str:
     return text
 
 
-def _hold(key: str, chosen: str, default: str) -> None:
+def _keep_widget_in_step(key: str, chosen: str, default: str) -> None:
     """Make a widget show what the address says, and remember its default."""
     st.session_state[CHOICES][key] = default
     if st.session_state.get(key) != chosen:
@@ -398,10 +398,10 @@ def long_text(text: str, name: str) -> None:
 
     What would turn the order of its characters, or is none that is seen, is shown as such.
     """
-    high: int | Literal["content"] = HIGH if len(text) > MANY else "content"
-    seen = "".join(c if c.isprintable() or c in "\n\r\t" else "\ufffd" for c in text[:LONGEST])
+    height: int | Literal["content"] = HIGH if len(text) > MANY else "content"
+    visible = "".join(c if c.isprintable() or c in "\n\r\t" else "\ufffd" for c in text[:LONGEST])
 
-    st.code(seen, language=None, wrap_lines=True, height=high)
+    st.code(visible, language=None, wrap_lines=True, height=height)
     if len(text) > LONGEST:
         st.caption(f"The first {LONGEST:,} of {len(text):,} characters.")
         st.download_button("Download all of it", text, file_name=f"{name}.txt", key=f"whole {name}")

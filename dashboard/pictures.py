@@ -56,19 +56,19 @@ def cell_scale(spans: Sequence[tuple[float, float]]) -> Scale:
     >>> [(found.low, found.high) for found in map(cell_scale, ([(-1, 1), (-1, 2), (-90, -80)], []))]
     [(-6, 2), (-1.0, 1.0)]
     """
-    lows = []
-    highs = []
+    depths = []
+    heights = []
     for start, end in spans:
-        lows.append(-min(start, 0))
-        highs.append(max(end, 0))
-    low = max(lows, default=0)
-    high = max(highs, default=0)
-    if not low and not high:
+        depths.append(-min(start, 0))
+        heights.append(max(end, 0))
+    depth = max(depths, default=0)
+    height = max(heights, default=0)
+    if not depth and not height:
         return small_scale(-1.0, 1.0)
 
-    most_low = max(FAR * high, FAR * median(lows)) or low
-    most_high = max(FAR * low, FAR * median(highs)) or high
-    return small_scale(-min(low, most_low), min(high, most_high))
+    allowed_depth = max(FAR * height, FAR * median(depths)) or depth
+    allowed_height = max(FAR * depth, FAR * median(heights)) or height
+    return small_scale(-min(depth, allowed_depth), min(height, allowed_height))
 
 
 def small_scale(low: float, high: float) -> Scale:
@@ -80,32 +80,32 @@ def interval(value: float, low: float | None, high: float | None, look: str, sca
     """Draw a point, the interval around it, and a line at 0; without an interval the point is hollow."""
     if low is None or high is None:
         ring = filled('<circle class="%s ring" cx="%s" cy="13" r="4"/>', look, scale.at(value))
-        return _in_cell(ring, scale)
-    bar = _bar(low, high, f"{look} span", 5, scale)
-    point = _point(value, look, scale)
-    return _in_cell(bar + point, scale)
+        return _cell_svg(ring, scale)
+    bar = _interval_bar(low, high, f"{look} span", 5, scale)
+    point = _value_dot(value, look, scale)
+    return _cell_svg(bar + point, scale)
 
 
 def before_band(value: float, low: float, high: float, look: str, scale: Scale) -> Markup:
     """Draw a point before a grey band: the range of luck alone."""
-    bar = _bar(low, high, "band", 18, scale)
-    point = _point(value, look, scale)
-    return _in_cell(bar + point, scale)
+    bar = _interval_bar(low, high, "band", 18, scale)
+    point = _value_dot(value, look, scale)
+    return _cell_svg(bar + point, scale)
 
 
-def step(start: float, end: float, look: str, scale: Scale) -> Markup:
+def step_bar(start: float, end: float, look: str, scale: Scale) -> Markup:
     """Draw a bar from one value to another: a part of a sum."""
     left = min(start, end)
     right = max(start, end)
-    bar = _bar(left, right, f"{look} part", 14, scale)
-    return _in_cell(bar, scale)
+    bar = _interval_bar(left, right, f"{look} part", 14, scale)
+    return _cell_svg(bar, scale)
 
 
-def _bar(low: float, high: float, look: str, height: int, scale: Scale) -> Markup:
+def _interval_bar(low: float, high: float, look: str, height: int, scale: Scale) -> Markup:
     """Draw a bar from one value to another, half its height over the middle of the cell."""
     left = scale.at(low)
-    reach = scale.at(high) - left
-    width = round(max(reach, 1), 1)
+    length = scale.at(high) - left
+    width = round(max(length, 1), 1)
     rounded: float = 0
     if height == 5:
         rounded = height / 2
@@ -114,18 +114,20 @@ def _bar(low: float, high: float, look: str, height: int, scale: Scale) -> Marku
     return filled(bar, look, left, top, width, height, rounded)
 
 
-def _point(value: float, look: str, scale: Scale) -> Markup:
+def _value_dot(value: float, look: str, scale: Scale) -> Markup:
     """Draw a dot, or an arrow if the value lies beyond the scale."""
     x = scale.at(value)
     if scale.low <= value <= scale.high:
         return dot(look, x, 13, 4.5)
-    tip = 7
+    arrow_length = 7
     if value < scale.low:
-        tip = -7
-    return filled('<path class="%s dot" d="M%s 13l%s -6v12z"/>', look, x + tip, round(-1.6 * tip, 1))
+        arrow_length = -7
+    return filled(
+        '<path class="%s dot" d="M%s 13l%s -6v12z"/>', look, x + arrow_length, round(-1.6 * arrow_length, 1)
+    )
 
 
-def _in_cell(inside: Markup, scale: Scale) -> Markup:
+def _cell_svg(inside: Markup, scale: Scale) -> Markup:
     """Return a picture in a cell, with its line at 0."""
     size = filled('width="%s" height="%s" viewBox="0 0 %s %s"', *SMALL, *SMALL)
     zero = filled('<path class="base" d="M%s 1V%s"/>', scale.at(0), SMALL[1] - 1)

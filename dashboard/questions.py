@@ -83,11 +83,11 @@ def answer_words(form: QuestionForm, text: str) -> str:
     words = question_kind(form.kind).words(form, distribution_of(text))
     if form.options:
         return flat(words)
-    reach = place_of(form, form.high) - place_of(form, form.low)
+    range_size = place_of(form, form.high) - place_of(form, form.low)
     if form.kind == "date":
-        return flat(TIME_OF_DAY.sub("", words) if reach > MANY_DAYS else words)
-    places = max(0, 3 - ceil(log10(reach)))
-    return flat(DECIMALS.sub(lambda number: f"{float(number[0]):.{places}f}", words))
+        return flat(TIME_OF_DAY.sub("", words) if range_size > MANY_DAYS else words)
+    decimal_places = max(0, 3 - ceil(log10(range_size)))
+    return flat(DECIMALS.sub(lambda number: f"{float(number[0]):.{decimal_places}f}", words))
 
 
 def is_answer(form: QuestionForm, text: str) -> bool:
@@ -119,43 +119,47 @@ def answer_picture(form: QuestionForm, text: str, look: str, answer: str = "") -
     """Draw an answer in a cell, with a mark at the result of the question."""
     distribution = distribution_of(text)
     if distribution.chances:
-        inside = _bars(form, distribution.chances, look, answer)
+        inside = _option_bars(form, distribution.chances, look, answer)
     else:
-        inside = _strip(form, distribution.quantiles, look, answer)
+        inside = _quantile_strip(form, distribution.quantiles, look, answer)
     size = filled('width="%s" height="%s" viewBox="0 0 %s %s"', *SMALL, *SMALL)
     return filled('<svg class="cell" %s aria-hidden="true">%s</svg>', size, inside)
 
 
-def _bars(form: QuestionForm, chances: Sequence[int], look: str, answer: str) -> Markup:
+def _option_bars(form: QuestionForm, chances: Sequence[int], look: str, answer: str) -> Markup:
     """Draw a bar for each option, as high as its chance."""
-    wide = (SMALL[0] - 4) / len(chances)
-    up = Scale(0, ONE, 0, 19)
+    bar_distance = (SMALL[0] - 4) / len(chances)
+    height_scale = Scale(0, ONE, 0, 19)
     drawn = filled('<path class="base" d="M2 21H%s"/>', SMALL[0] - 2)
-    for place, (option, chance) in enumerate(zip(form.options, chances, strict=True)):
-        left = round(2 + place * wide, 1)
-        high = max(up.at(chance), 0.5)
+    for number, (option, chance) in enumerate(zip(form.options, chances, strict=True)):
+        left = round(2 + number * bar_distance, 1)
+        bar_height = max(height_scale.at(chance), 0.5)
         bar = '<rect class="%s part" x="%s" y="%s" width="%s" height="%s"/>'
-        drawn += filled(bar, look, left, round(20.5 - high, 1), round(max(wide * 0.8, 0.5), 1), high)
+        drawn += filled(
+            bar, look, left, round(20.5 - bar_height, 1), round(max(bar_distance * 0.8, 0.5), 1), bar_height
+        )
         if option == answer:
-            drawn += dot("ink", round(left + wide * 0.4, 1), 23.5, 2)
+            drawn += dot("ink", round(left + bar_distance * 0.4, 1), 23.5, 2)
     return drawn
 
 
-def _strip(form: QuestionForm, quantiles: Sequence[tuple[int, str]], look: str, answer: str) -> Markup:
+def _quantile_strip(
+    form: QuestionForm, quantiles: Sequence[tuple[int, str]], look: str, answer: str
+) -> Markup:
     """Draw a line from the first quantile to the last, thicker between the quarters, with the median."""
     scale = small_scale(place_of(form, form.low), place_of(form, form.high))
     points = [(share, place_of(form, value)) for share, value in quantiles]
-    low, high = (_at_share(points, share) for share in QUARTERS)
+    quarter, three_quarters = (_at_share(points, share) for share in QUARTERS)
     drawn = filled('<path class="base" d="M7 21H%s"/>', SMALL[0] - 7)
-    drawn += _block(scale, points[0][1], points[-1][1], f"{look} span", 4)
-    drawn += _block(scale, low, high, f"{look} span", 10)
+    drawn += _quantile_bar(scale, points[0][1], points[-1][1], f"{look} span", 4)
+    drawn += _quantile_bar(scale, quarter, three_quarters, f"{look} span", 10)
     drawn += dot(look, scale.at(_at_share(points, HALF)), 10, 3.5)
     if answer:
         drawn += dot("ink", scale.at(place_of(form, answer)), 23.5, 2)
     return drawn
 
 
-def _block(scale: Scale, low: float, high: float, look: str, thick: int) -> Markup:
+def _quantile_bar(scale: Scale, low: float, high: float, look: str, thick: int) -> Markup:
     """Draw a bar from one value to another."""
     left = scale.at(low)
     wide = round(max(scale.at(high) - left, 1), 1)
@@ -177,37 +181,39 @@ def place_of(form: QuestionForm, value: str) -> float:
     return at.timestamp()
 
 
-def _at_share(points: Sequence[tuple[int, float]], share: int) -> float:
+def _at_share(points: Sequence[tuple[int, float]], wanted_share: int) -> float:
     """Return the value at a share, interpolated between the quantiles around it."""
-    if share <= points[0][0]:
+    if wanted_share <= points[0][0]:
         return points[0][1]
-    for (before, low), (after, high) in pairwise(points):
-        if share <= after:
-            return low + (high - low) * (share - before) / (after - before)
+    for (share_before, value_before), (share_after, value_after) in pairwise(points):
+        if wanted_share <= share_after:
+            return value_before + (value_after - value_before) * (wanted_share - share_before) / (
+                share_after - share_before
+            )
     return points[-1][1]
 
 
-def answers_table(form: QuestionForm, given: Sequence[GivenAnswer], answer: str, says: str) -> Markup:
+def answers_table(form: QuestionForm, answers: Sequence[GivenAnswer], answer: str, says: str) -> Markup:
     """Return answers to a question, a row each: a picture, and its chances or quantiles in figures."""
     columns = dict(columns_of_table("answers"))
     rows: Iterable[Mapping[str, object]]
     if form.options:
-        chosen = _likeliest(form, [distribution_of(row.text).chances for row in given], answer)
-        for place in chosen:
+        shown_options = _options_to_show(form, [distribution_of(row.text).chances for row in answers], answer)
+        for place in shown_options:
             option = flat(form.options[place])
             label = f"{option[:40]} %" + " ✓" * (form.options[place] == answer)
             columns[f"option {place}"] = HtmlColumn(label, f"Its chance of “{option}”.", "%.1f")
-        rows = _option_rows(form, given, answer, chosen)
+        rows = _option_rows(form, answers, answer, shown_options)
     else:
-        for share in _shares(given):
+        for share in _all_quantile_shares(answers):
             label = f"{share * 100 // ONE}%"
-            meant = f"It gives a chance of {label} that the answer lies below."
-            columns[f"below {share}"] = HtmlColumn(label, meant)
-        rows = _quantile_rows(form, given, answer)
+            column_help = f"It gives a chance of {label} that the answer lies below."
+            columns[f"below {share}"] = HtmlColumn(label, column_help)
+        rows = _quantile_rows(form, answers, answer)
     return html_table(rows, columns, says)
 
 
-def _row(form: QuestionForm, given: GivenAnswer, answer: str) -> dict[str, object]:
+def _first_cells(form: QuestionForm, given: GivenAnswer, answer: str) -> dict[str, object]:
     """Return the first cells of every row."""
     return {
         "agent": given.agent,
@@ -216,7 +222,7 @@ def _row(form: QuestionForm, given: GivenAnswer, answer: str) -> dict[str, objec
     }
 
 
-def _likeliest(form: QuestionForm, chances: Sequence[Sequence[int]], answer: str) -> list[int]:
+def _options_to_show(form: QuestionForm, chances: Sequence[Sequence[int]], answer: str) -> list[int]:
     """Return the places of the options with the highest chances on average, and of the one that happened."""
     weights = [sum(column) for column in zip(*chances, strict=True)]
     ranked = sorted(range(len(weights)), key=lambda place: (form.options[place] != answer, -weights[place]))
@@ -229,10 +235,12 @@ def _option_rows(
     """Yield the chances that each answer gives to the chosen options."""
     for row in given:
         chances = distribution_of(row.text).chances
-        yield _row(form, row, answer) | {f"option {place}": chances[place] / 10_000 for place in chosen}
+        yield _first_cells(form, row, answer) | {
+            f"option {place}": chances[place] / 10_000 for place in chosen
+        }
 
 
-def _shares(given: Sequence[GivenAnswer]) -> list[int]:
+def _all_quantile_shares(given: Sequence[GivenAnswer]) -> list[int]:
     """Return the shares of the quantiles that any answer states."""
     shares = set[int]()
     for row in given:
@@ -244,7 +252,7 @@ def _quantile_rows(form: QuestionForm, given: Sequence[GivenAnswer], answer: str
     """Yield the quantiles of each answer."""
     for row in given:
         quantiles = distribution_of(row.text).quantiles
-        yield _row(form, row, answer) | {f"below {share}": value for share, value in quantiles}
+        yield _first_cells(form, row, answer) | {f"below {share}": value for share, value in quantiles}
 
 
 def asked_box(form: QuestionForm, answer: str) -> Markup:
@@ -300,8 +308,8 @@ def read_agent_answers(connection: Connection, agent: str) -> tuple[AgentAnswer,
     ends = newest_rows(connection, ResolutionRow, [row.market_id for row in rows], "version", "answer")
     answers = []
     for row in rows:
-        end = ends.get(row.market_id)
-        came_to = None if end is None else end.answer
-        place = (agent, row.cohort, row.round, row.at, row.question, row.form)
-        answers.append(AgentAnswer(*place, row.distribution, came_to))
+        resolution = ends.get(row.market_id)
+        result = None if resolution is None else resolution.answer
+        turn_and_question = (agent, row.cohort, row.round, row.at, row.question, row.form)
+        answers.append(AgentAnswer(*turn_and_question, row.distribution, result))
     return tuple(answers)

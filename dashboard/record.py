@@ -145,7 +145,7 @@ def ask(record: RecordSource, question: Callable[[Connection], Answer]) -> Answe
         engine.dispose()
 
 
-def kept(
+def read_cached(
     record: RecordSource,
     read: Callable[Concatenate[Connection, Asked], Answer],
     *asked: Asked.args,
@@ -155,7 +155,7 @@ def kept(
 
     Readers are told apart by their names, so none may be a lambda.
     """
-    return cast(Answer, _kept(record, read, asked, more))
+    return cast(Answer, _read_cached(record, read, asked, more))
 
 
 def reader_name(read: Callable[..., Any]) -> tuple[str, str, str]:
@@ -164,7 +164,7 @@ def reader_name(read: Callable[..., Any]) -> tuple[str, str, str]:
 
 
 @cached(hash_funcs={FunctionType: reader_name, MethodType: reader_name})
-def _kept(
+def _read_cached(
     record: RecordSource, read: Callable[..., Any], asked: Sequence[Any], more: Mapping[str, Any]
 ) -> Any:
     """Read the record, unless Streamlit has kept the answer."""
@@ -255,23 +255,23 @@ class SeasonOverview:
         Models have the first colours and all others the last, in line-up order, those without an opinion at
         the end. Of two that would share one the later has the next that is free.
         """
-        places = {}
+        colour_numbers = {}
         models = 0
         others = 0
         for name, kind in sorted(self.agents, key=lambda agent: agent[1] in NULLS):
             if kind in MODELS:
-                places[name] = models
+                colour_numbers[name] = models
                 models += 1
             else:
                 others += 1
-                places[name] = -others
+                colour_numbers[name] = -others
 
         colours: dict[str, str] = {}
         for name in chosen:
-            own = places.get(name, -1) % len(CHOSEN)
-            order = (*CHOSEN[own:], *CHOSEN[:own])
-            free = [colour for colour in order if colour not in colours.values()]
-            colours[name] = (free or order)[0]
+            preferred = colour_numbers.get(name, -1) % len(CHOSEN)
+            colours_in_order = (*CHOSEN[preferred:], *CHOSEN[:preferred])
+            free = [colour for colour in colours_in_order if colour not in colours.values()]
+            colours[name] = (free or colours_in_order)[0]
         return colours
 
     def group(self, agent: str) -> str:
@@ -350,7 +350,7 @@ class LeaderboardLine:
     row: LeaderboardRow
     brief: ProfileFigures | None = None
     metaculus: MetaculusScores | None = None
-    told: AgentVerdict | None = None
+    verdict: AgentVerdict | None = None
 
     @property
     def luck(self) -> Luck | None:
@@ -396,7 +396,7 @@ def _read_config(file: Path, _changed: int) -> "tuple[Config | None, bool]":
 
 def season(record: RecordSource) -> SeasonOverview:
     """Return the record at a glance."""
-    return kept(record, read_season)
+    return read_cached(record, read_season)
 
 
 def read_season(connection: Connection) -> SeasonOverview:
@@ -454,7 +454,7 @@ def latest(record: RecordSource, cohort: CohortLine) -> tuple[datetime, datetime
     next_round = None
     if cohort.stamp == "live":
         next_round = arena_status(record).calendar.next_round
-    return kept(record, read_newest_instant, BEGINNING), next_round
+    return read_cached(record, read_newest_instant, BEGINNING), next_round
 
 
 class OfAgent(Protocol):
@@ -593,11 +593,11 @@ def read_verdict(connection: Connection) -> Verdict | None:
 def by_leaderboard(record: RecordSource) -> tuple[str, ...]:
     """Return the names of all agents; those that stand on no board yet come last, in line-up order."""
     kinds = season(record).kinds
-    names = list(kinds)
+    ordered_names = list(kinds)
     board = ask(record, LEADERBOARD.read)
     if board is not None:
-        names = [*(row.agent for row in board.value.rows if row.agent in kinds), *names]
-    return tuple(sorted(dict.fromkeys(names), key=lambda name: kinds[name] != "llm"))
+        ordered_names = [*(row.agent for row in board.value.rows if row.agent in kinds), *ordered_names]
+    return tuple(sorted(dict.fromkeys(ordered_names), key=lambda name: kinds[name] != "llm"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -668,40 +668,44 @@ def read_summed_curves(
 
     worth: dict[str, list[EntrantEquity]] = {name: [] for name in names}
     spans = read_account_spans(connection, list(owners))
-    for equity in read_equity_at(connection, list(_wanted(spans, instants))):
+    for equity in read_equity_at(connection, list(_account_instants(spans, instants))):
         worth[owners[equity.entrant_id]].append(equity)
-    return {name: _curve(name, mine, given) for name, mine in worth.items()}
+    return {name: _summed_profit_curve(name, mine, given) for name, mine in worth.items()}
 
 
-def _wanted(spans: Sequence[AccountSpan], instants: int) -> Iterator[tuple[int, datetime]]:
+def _account_instants(spans: Sequence[AccountSpan], instant_count: int) -> Iterator[tuple[int, datetime]]:
     """Yield evenly spaced instants of the whole time, for each account those at which it was open."""
     if not spans:
         return
     first = min(span.first_at for span in spans)
-    step = (max(span.last_at for span in spans) - first) / (instants - 1)
-    grid = [first + step * place for place in range(instants - 1)]
+    step = (max(span.last_at for span in spans) - first) / (instant_count - 1)
+    shared_instants = [first + step * number for number in range(instant_count - 1)]
     for span in spans:
-        for at in grid[bisect_left(grid, span.first_at) : bisect_right(grid, span.last_at)]:
+        for at in shared_instants[
+            bisect_left(shared_instants, span.first_at) : bisect_right(shared_instants, span.last_at)
+        ]:
             yield span.entrant_id, at
         yield span.entrant_id, span.last_at
 
 
-def _curve(name: str, worth: Iterable[EntrantEquity], given: Mapping[int, int]) -> tuple[PnlPoint, ...]:
+def _summed_profit_curve(
+    name: str, equities: Iterable[EntrantEquity], bankroll_of: Mapping[int, int]
+) -> tuple[PnlPoint, ...]:
     """Return the summed profit of all accounts, at the instants at which one of them was marked."""
-    made: dict[int, int] = {}
+    last_gain_of: dict[int, int] = {}
     points = []
-    total = 0
-    money = 0
-    for at, marks in groupby(sorted(worth, key=MARKED_AT), MARKED_AT):
+    total_gain = 0
+    total_bankroll = 0
+    for at, marks in groupby(sorted(equities, key=MARKED_AT), MARKED_AT):
         for mark in marks:
             account = mark.entrant_id
-            bankroll = given[account]
-            if account not in made:
-                money += bankroll
+            bankroll = bankroll_of[account]
+            if account not in last_gain_of:
+                total_bankroll += bankroll
             gain = mark.total - bankroll
-            total += gain - made.get(account, 0)
-            made[account] = gain
-        points.append(PnlPoint(name, at, total / ONE, 100 * total / money))
+            total_gain += gain - last_gain_of.get(account, 0)
+            last_gain_of[account] = gain
+        points.append(PnlPoint(name, at, total_gain / ONE, 100 * total_gain / total_bankroll))
     return tuple(points)
 
 
@@ -758,21 +762,23 @@ def was_any_shown(connection: Connection) -> bool:
 
 
 def read_forecast_spreads(
-    connection: Connection, shown: Mapping[MarketId, ShowingRound], but: Collection[str]
+    connection: Connection, newest_rounds: Mapping[MarketId, ShowingRound], left_out_kinds: Collection[str]
 ) -> dict[MarketId, ForecastSpread]:
     """Return the range of agents' probabilities in the newest round of each market, without some kinds."""
-    rounds = {last.round_id for last in shown.values()} - read_hidden_rounds(connection)
+    rounds = {newest_round.round_id for newest_round in newest_rounds.values()} - read_hidden_rounds(
+        connection
+    )
     query = (
         select(ForecastRow.market_id, TurnRow.round_id, ForecastRow.probability)
         .select_from(joined(TurnRow, EntrantRow, ForecastRow))
         .where(col(TurnRow.round_id).in_(rounds), col(TurnRow.status).in_(USABLE_STATUSES))
-        .where(col(ForecastRow.market_id).in_(shown), ForecastRow.stage == "final")
-        .where(col(EntrantRow.kind).not_in(sorted(but)))
+        .where(col(ForecastRow.market_id).in_(newest_rounds), ForecastRow.stage == "final")
+        .where(col(EntrantRow.kind).not_in(sorted(left_out_kinds)))
     )
     stated: dict[MarketId, list[int]] = defaultdict(list)
     for market, round_id, probability in connection.execute(query):
-        last = shown.get(MarketId(market))
-        if last is not None and last.round_id == round_id:
+        newest_round = newest_rounds.get(MarketId(market))
+        if newest_round is not None and newest_round.round_id == round_id:
             stated[MarketId(market)].append(probability)
 
     spreads = {}
@@ -908,52 +914,52 @@ Matches = Mapping[MarketId, MarketMatch]
 
 def read_menu(connection: Connection, event: str) -> FilterMenu:
     """Return the filters that there are beside the search."""
-    markets = None
-    current = CATEGORIES.read_current(connection)
-    if current is not None:
-        markets = sum(number for _, number in current)
+    market_count = None
+    current_counts = CATEGORIES.read_current(connection)
+    if current_counts is not None:
+        market_count = sum(number for _, number in current_counts)
 
     categories: tuple[str, ...] = ()
     cached_counts = CATEGORIES.read(connection)
     if cached_counts is not None:
         categories = tuple(name for name, _ in cached_counts.value if name)
 
-    about = None
+    event_question = None
     if event:
-        about = read_event_questions(connection, [event]).get(event)
-    return FilterMenu(not was_any_shown(connection), markets, categories, about)
+        event_question = read_event_questions(connection, [event]).get(event)
+    return FilterMenu(not was_any_shown(connection), market_count, categories, event_question)
 
 
 def read_market_list(connection: Connection, asked: MarketFilter) -> MarketList:
     """Return the markets that pass the filter, the first of them with all their figures."""
-    end = PAGE_ROWS * asked.page
-    enough = max(ENOUGH.get(asked.order, 0), end)
-    matching, whole = _matching(connection, asked, enough)
+    page_end = PAGE_ROWS * asked.page
+    wanted_matches = max(ENOUGH.get(asked.order, 0), page_end)
+    matching, is_all = _find_matches(connection, asked, wanted_matches)
 
-    order = SORTED.get(asked.order)
-    chosen = order(connection, matching) if order else list(matching)
-    shown = [matching[market_id] for market_id in chosen[end - PAGE_ROWS : end]]
-    more = len(chosen) > end or (order is None and not whole)
-    return MarketList(tuple(market_lines(connection, shown)), len(chosen), whole, more)
+    sort_ids = SORTED.get(asked.order)
+    sorted_ids = sort_ids(connection, matching) if sort_ids else list(matching)
+    shown = [matching[market_id] for market_id in sorted_ids[page_end - PAGE_ROWS : page_end]]
+    has_next_page = len(sorted_ids) > page_end or (sort_ids is None and not is_all)
+    return MarketList(tuple(market_lines(connection, shown)), len(sorted_ids), is_all, has_next_page)
 
 
-def _matching(
-    connection: Connection, asked: MarketFilter, enough: int
+def _find_matches(
+    connection: Connection, asked: MarketFilter, wanted_matches: int
 ) -> tuple[dict[MarketId, MarketMatch], bool]:
     """Return the markets that pass the filter, those shown last first, and whether that is all."""
     now = read_newest_instant(connection, BEGINNING)
     matching: dict[MarketId, MarketMatch] = {}
     for shown in read_last_shown(connection):
         for market in read_listed_markets(connection, list(shown)):
-            match = MarketMatch(market, _status(market, now), shown[market.id])
+            match = MarketMatch(market, _market_status(market, now), shown[market.id])
             if _matches(match, asked):
                 matching[market.id] = match
-        if len(matching) > enough:
-            return dict(list(matching.items())[:enough]), False
+        if len(matching) > wanted_matches:
+            return dict(list(matching.items())[:wanted_matches]), False
     return matching, True
 
 
-def _status(market: ListedMarket, now: datetime) -> MarketStatus:
+def _market_status(market: ListedMarket, now: datetime) -> MarketStatus:
     """Return the status of a market at an instant."""
     if market.ended:
         return "resolved"
@@ -983,7 +989,7 @@ def _by_closing(_: Connection, matching: Matches) -> list[MarketId]:
 
 def _by_volume(connection: Connection, matching: Matches) -> list[MarketId]:
     """Return markets, the most traded first."""
-    quotes = _quotes(connection, list(matching))
+    quotes = _read_quotes(connection, list(matching))
     volumes = {market_id: quote.volume for market_id, quote in quotes.items() if quote.volume is not None}
     return sorted(matching, key=lambda market_id: (-volumes.get(market_id, -1), market_id))
 
@@ -991,13 +997,15 @@ def _by_volume(connection: Connection, matching: Matches) -> list[MarketId]:
 def _by_spread(connection: Connection, matching: Matches) -> list[MarketId]:
     """Return the markets that several agents have forecast, those they disagree on most first."""
     apart = {}
-    for market_id, spread in _spreads(connection, matching.values()).items():
+    for market_id, spread in _read_match_spreads(connection, matching.values()).items():
         if spread.agents > 1:
             apart[market_id] = spread.high - spread.low
     return sorted(apart, key=lambda market_id: (-apart[market_id], market_id))
 
 
-def _spreads(connection: Connection, matches: Iterable[MarketMatch]) -> Mapping[MarketId, ForecastSpread]:
+def _read_match_spreads(
+    connection: Connection, matches: Iterable[MarketMatch]
+) -> Mapping[MarketId, ForecastSpread]:
     """Return the agents' disagreement on markets, without agents that hold no opinion."""
     return read_forecast_spreads(connection, {match.market.id: match.shown for match in matches}, NULLS)
 
@@ -1014,7 +1022,7 @@ SORTED: Mapping[MarketOrder, Callable[[Connection, Matches], list[MarketId]]] = 
 
 def all_markets(connection: Connection) -> list[MarketMatch]:
     """Return every market that was shown, those shown last first."""
-    matching, _ = _matching(connection, MarketFilter(), sys.maxsize)
+    matching, _ = _find_matches(connection, MarketFilter(), sys.maxsize)
     return list(matching.values())
 
 
@@ -1025,9 +1033,9 @@ def market_lines(connection: Connection, chosen: Sequence[MarketMatch]) -> list[
     for match in chosen:
         ends[match.market.id] = min(match.market.closes_at, now)
     ids = list(ends)
-    quotes = _quotes(connection, ids)
+    quotes = _read_quotes(connection, ids)
     interest = read_market_interest(connection, ids)
-    spreads = _spreads(connection, chosen)
+    spreads = _read_match_spreads(connection, chosen)
     prices = read_price_lines(connection, ends, PRICES_BACK, PRICES_DRAWN)
 
     lines = []
@@ -1048,7 +1056,7 @@ def market_lines(connection: Connection, chosen: Sequence[MarketMatch]) -> list[
     return lines
 
 
-def _quotes(connection: Connection, ids: Sequence[MarketId]) -> Quotes:
+def _read_quotes(connection: Connection, ids: Sequence[MarketId]) -> Quotes:
     """Return the newest quotes of markets."""
     return newest_rows(connection, QuoteRow, ids, "at", "mid", "last", "volume")
 

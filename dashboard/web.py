@@ -67,9 +67,9 @@ class Guarded:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        known = is_host_allowed(Headers(scope=scope).get("host"))
-        refusal = PlainTextResponse("the dashboard is not at this address", MISDIRECTED)
-        await (self.app if known else refusal)(scope, receive, with_headers)
+        is_known_host = is_host_allowed(Headers(scope=scope).get("host"))
+        refuse = PlainTextResponse("the dashboard is not at this address", MISDIRECTED)
+        await (self.app if is_known_host else refuse)(scope, receive, with_headers)
 
 
 LOOK = Path(__file__).parent / "assets" / "streamlit.css"
@@ -77,19 +77,19 @@ STYLE = f"<style>{LOOK.read_text('utf-8')}</style></head>".encode()
 """The look of Streamlit's own parts."""
 
 
-def in_one_part(path: str) -> str:
+def single_part_address(path: str) -> str:
     """Return an address of several parts as one of a single part, or nothing if it is one already.
 
     Below another part Streamlit's page finds none of its files. Quoted once, the slash would be one again.
 
-    >>> in_one_part("/a/b"), in_one_part("/agent/")
+    >>> single_part_address("/a/b"), single_part_address("/agent/")
     ('/a%252Fb', '')
     """
     base = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")
-    rest = path.removeprefix(base).strip("/")
-    if "/" not in rest:
+    path_below_base = path.removeprefix(base).strip("/")
+    if "/" not in path_below_base:
         return ""
-    return f"{base}/{quote(quote(rest, safe=''))}"
+    return f"{base}/{quote(quote(path_below_base, safe=''))}"
 
 
 class Styled:
@@ -103,27 +103,27 @@ class Styled:
             await self.app(scope, receive, send)
             return
 
-        asked = MutableHeaders(scope=scope)
-        del asked["accept-encoding"]  # only a plain page can be added to
+        request_headers = MutableHeaders(scope=scope)
+        del request_headers["accept-encoding"]  # only a plain page can be added to
         for name in ("if-none-match", "if-modified-since"):
-            del asked[name]  # a browser would take the page of another version for this one
+            del request_headers[name]  # a browser would take the page of another version for this one
         messages: list[Message] = []
 
         async def collect(message: Message) -> None:
             messages.append(message)
 
         await self.app(scope, receive, collect)
-        start, *parts = messages
-        headers = MutableHeaders(scope=start)
-        body = b"".join(part.get("body", b"") for part in parts)
+        start_message, *body_messages = messages
+        headers = MutableHeaders(scope=start_message)
+        body = b"".join(part.get("body", b"") for part in body_messages)
         if headers.get("content-type", "").startswith("text/html"):
-            elsewhere = in_one_part(scope["path"])
-            if elsewhere:
-                await RedirectResponse(elsewhere)(scope, receive, send)
+            redirect_path = single_part_address(scope["path"])
+            if redirect_path:
+                await RedirectResponse(redirect_path)(scope, receive, send)
                 return
             body = body.replace(b"</head>", STYLE, 1)
             headers["content-length"] = str(len(body))
-        await send(start)
+        await send(start_message)
         await send({"type": "http.response.body", "body": body})
 
 

@@ -87,13 +87,13 @@ def in_dollars(value: float, signed: bool = False) -> str:
     >>> in_dollars(1.5), in_dollars(-1.5, signed=True), in_dollars(0.00001234), in_dollars(0)
     ('$1.50', '−$1.50', '$0.000012', '$0.00')
     """
-    size = abs(value)
-    amount = f"{size:,.2f}"
-    if size >= DEAR:
-        amount = f"{size:,.0f}"
-    elif 0 < size < 0.005:
-        power = int(f"{size:e}".partition("e")[2])
-        amount = f"{size:.{min(1 - power, 9)}f}"
+    absolute = abs(value)
+    amount = f"{absolute:,.2f}"
+    if absolute >= DEAR:
+        amount = f"{absolute:,.0f}"
+    elif 0 < absolute < 0.005:
+        power = int(f"{absolute:e}".partition("e")[2])
+        amount = f"{absolute:.{min(1 - power, 9)}f}"
     if not re.search("[1-9]", amount):
         return "$0.00"
     return f"{sign_of(value, signed)}${amount}"
@@ -186,10 +186,10 @@ def code(text: str) -> str:
     >>> print(code("![x](http://a.b/c)"), code("a`b"))
     `![x](http://a.b/c)` ``a`b``
     """
-    flat = " ".join(text.split())
-    fence = "`" * (max(map(len, re.findall("`+", flat)), default=0) + 1)
-    pad = " " * (flat.startswith("`") or flat.endswith("`"))
-    return f"{fence}{pad}{flat}{pad}{fence}"
+    one_line = " ".join(text.split())
+    backticks = "`" * (max(map(len, re.findall("`+", one_line)), default=0) + 1)
+    padding = " " * (one_line.startswith("`") or one_line.endswith("`"))
+    return f"{backticks}{padding}{one_line}{padding}{backticks}"
 
 
 def flat(text: str) -> str:
@@ -209,8 +209,8 @@ def plain(text: str, most: int = 300) -> str:
     short = flat(text)
     if len(short) > most:
         short = f"{short[: most - 1]}…"
-    joined = re.sub(r"(:|@|(?<=[A-Za-z])(?=\.\w))", rf"\1{JOINER}", unbroken(short))
-    return re.sub(r"([\\`*_{}\[\]<>()#+!|~$&-])", r"\\\1", joined)
+    broken_addresses = re.sub(r"(:|@|(?<=[A-Za-z])(?=\.\w))", rf"\1{JOINER}", unbroken(short))
+    return re.sub(r"([\\`*_{}\[\]<>()#+!|~$&-])", r"\\\1", broken_addresses)
 
 
 def day(at: datetime) -> str:
@@ -257,22 +257,24 @@ count = count_text
 """A number with its noun: one event, two events."""
 
 
-def span(time: timedelta) -> str:
+def duration_text(time: timedelta) -> str:
     """Return a duration in its largest whole unit, or in several if it is many odd seconds.
 
-    >>> span(timedelta(days=7)), span(timedelta(minutes=15)), span(timedelta(seconds=90))
-    ('7 days', '15 minutes', '90 seconds')
-    >>> span(timedelta(seconds=10_000_000))
+    >>> [duration_text(timedelta(seconds=seconds)) for seconds in (604_800, 900, 90)]
+    ['7 days', '15 minutes', '90 seconds']
+    >>> duration_text(timedelta(seconds=10_000_000))
     '115 days 17 hours 46 minutes 40 seconds'
     """
     seconds = int(time.total_seconds())
-    is_short = seconds % 60 == 0 or seconds < 3_600
+
+    # An odd number of seconds reads well up to an hour only.
+    in_one_unit = seconds % 60 == 0 or seconds < 3_600
     parts = []
     for unit, size in LENGTHS.items():
-        if is_short and seconds % size == 0:
+        if in_one_unit and seconds % size == 0:
             return count(seconds // size, unit)
         number = seconds // size
-        if number and not is_short:
+        if number and not in_one_unit:
             parts.append(count(number, unit))
             seconds -= number * size
     return " ".join(parts)
@@ -385,85 +387,85 @@ FILLS = {
 
 def rules(cohort: Cohort) -> list[str]:
     """Return the frozen rules of a cohort, a sentence each; without money there are no bets."""
-    traded = [_caps(cohort.rules), *_orders(cohort.rules)]
+    traded = [_bet_caps(cohort.rules), *_order_rules(cohort.rules)]
     if not cohort.rules.money:
         traded = ["Agents forecast alone: there is no money, and nothing can be bought."]
     return [
         _schedule(cohort),
-        _universe(cohort.universe),
-        *_figures_asked(cohort.universe),
-        *_markets_asked(cohort.universe),
-        *_drawn(cohort.universe),
+        _shown_markets(cohort.universe),
+        *_market_limits(cohort.universe),
+        *_market_selection(cohort.universe),
+        *_draw_rules(cohort.universe),
         *traded,
     ]
 
 
 def _schedule(cohort: Cohort) -> str:
     """Say with how much money agents start, and when they decide."""
-    often = f"every {span(cohort.every)}"
+    often = f"every {duration_text(cohort.every)}"
     if cohort.offset is not None:
         often = f"at the start and then {cohort.cadence} UTC"
     money = f"starts with {dollars(cohort.bankroll)} and " * cohort.rules.money
     return f"Every agent {money}decides {count(cohort.rounds, 'time')}, {often}."
 
 
-def _universe(rule: Universe) -> str:
+def _shown_markets(rule: Universe) -> str:
     """Say which markets a round shows."""
     whole = "an event or a story"
     if rule.per_story is None:
         whole = "an event"
     shown = f"A round shows up to {count(rule.show, 'market')}, at most {rule.per_event} of {whole}"
-    soon = f"They close within {span(timedelta(seconds=rule.closes_within))}"
+    soon = f"They close within {duration_text(timedelta(seconds=rule.closes_within))}"
     traded = f"have traded {dollars(rule.min_volume)} or more"
     return f"{shown}. {soon}, {traded}, and are quoted within {cents(rule.max_spread)}."
 
 
-def _figures_asked(rule: Universe) -> Iterator[str]:
+def _market_limits(rule: Universe) -> Iterator[str]:
     """Yield the rule's limits on the times, prices and books of markets, if it has any."""
     if rule.closes_after > 0:
-        yield f"They stay open for {span(timedelta(seconds=rule.closes_after))} at least."
+        yield f"They stay open for {duration_text(timedelta(seconds=rule.closes_after))} at least."
     if rule.min_price > 0 or rule.max_price < ONE:
         yield f"Their prices lie from {cents(rule.min_price)} to {cents(rule.max_price)}."
     if rule.min_depth > 0:
         yield f"Their books offer {dollars(rule.min_depth)} or more on either side."
 
 
-def _markets_asked(rule: Universe) -> Iterator[str]:
+def _market_selection(rule: Universe) -> Iterator[str]:
     """Yield which markets the rule selects, if it selects any."""
     if rule.categories:
-        yield f"They belong to {_named(rule.categories)}."
+        yield f"They belong to {_name_list(rule.categories)}."
     if rule.not_categories:
-        yield f"None belongs to {_named(rule.not_categories)}."
+        yield f"None belongs to {_name_list(rule.not_categories)}."
     if rule.names_markets:
-        yield f"Only {_chosen(rule.slugs, rule.events, rule.tags)} play."
+        yield f"Only {_selection_text(rule.slugs, rule.events, rule.tags)} play."
 
-    left_out = _chosen(rule.not_slugs, rule.not_events, rule.not_tags)
+    left_out = _selection_text(rule.not_slugs, rule.not_events, rule.not_tags)
     if left_out:
         yield f"None is among {left_out}."
     if rule.asks_figures:
         unknown = ", where that is known" * rule.unknown_figures
-        yield f"They have {_figures(rule)}{unknown}."
+        yield f"They have {_figure_limits(rule)}{unknown}."
 
 
-def _drawn(rule: Universe) -> Iterator[str]:
+def _draw_rules(universe: Universe) -> Iterator[str]:
     """Yield how markets are drawn, unless that is by chance alone."""
-    if rule.order == "soonest":
+    if universe.order == "soonest":
         yield "Those that close soonest come first."
-    if rule.unpriced:
+    if universe.unpriced:
         yield "Questions without a price play too."
-    elif rule.price_only:
+    elif universe.price_only:
         yield "Markets with a price alone, without bid and ask, play too."
-    if rule.strata:
-        yield f"The draw is spread by {', '.join(rule.strata)}."
+    if universe.strata:
+        yield f"The draw is spread by {', '.join(universe.strata)}."
 
 
-def _chosen(slugs: Sequence[str], events: Sequence[str], tags: Sequence[str]) -> str:
+def _selection_text(slugs: Sequence[str], events: Sequence[str], tags: Sequence[str]) -> str:
     """Return markets, events and tags by their names."""
     groups = {"the markets": slugs, "the events": events, "the tags": tags}
-    return " and ".join(f"{what} {_named(names)}" for what, names in groups.items() if names)
+    return " and ".join(f"{what} {_name_list(names)}" for what, names in groups.items() if names)
 
 
-def _figures(rule: Universe) -> str:
+def _figure_limits(rule: Universe) -> str:
     """Say how much must be known of a market."""
     least = {
         "traded in 24 hours": rule.min_volume_24h,
@@ -473,26 +475,26 @@ def _figures(rule: Universe) -> str:
     return ", ".join(f"{dollars(amount)} or more {what}" for what, amount in least.items() if amount)
 
 
-def _named(names: Sequence[str]) -> str:
+def _name_list(names: Sequence[str]) -> str:
     """Return foreign names in a list."""
     return ", ".join(map(flat, names))
 
 
-def _caps(frozen: Rules) -> str:
+def _bet_caps(frozen: Rules) -> str:
     """Say how large bets may be, and how larger ones are handled."""
-    subject = "The bets of a decision together are"
-    over = "If they are more, all are refused"
+    sentence_start = "The bets of a decision together are"
+    consequence = "If they are more, all are refused"
     if frozen.cap == "bet":
-        subject = "A bet is"
-        over = "A larger one is refused whole, not clipped"
-    base = "at the time of the bet"
+        sentence_start = "A bet is"
+        consequence = "A larger one is refused whole, not clipped"
+    base_text = "at the time of the bet"
     if frozen.base == "start":
-        base = "at the start of the decision"
-    cap = f"{subject} at most {share(frozen.max_bet)} of the cash {base}"
-    return f"{cap}, and each is {dollars(frozen.min_bet)} or more. {over}."
+        base_text = "at the start of the decision"
+    cap = f"{sentence_start} at most {share(frozen.max_bet)} of the cash {base_text}"
+    return f"{cap}, and each is {dollars(frozen.min_bet)} or more. {consequence}."
 
 
-def _orders(frozen: Rules) -> Iterator[str]:
+def _order_rules(frozen: Rules) -> Iterator[str]:
     """Yield how orders are filled, and when they are refused."""
     if frozen.fill_at == "answer":
         yield "Orders are filled, and forecasts scored, at the prices of when an answer is in."
@@ -510,7 +512,7 @@ def _orders(frozen: Rules) -> Iterator[str]:
         text += " Fills are unlimited."
     yield text
 
-    age = span(timedelta(seconds=frozen.max_quote_age))
+    age = duration_text(timedelta(seconds=frozen.max_quote_age))
     gap = cents(frozen.max_spread)
     yield f"Orders are refused when the quote is over {age} old or the spread over {gap}."
 

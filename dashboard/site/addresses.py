@@ -47,28 +47,30 @@ def event_file(event_id: str) -> str:
     return f"markets/{file_name(event_id)}.html"
 
 
-def file_of(to: Way) -> str | None:
+def file_of(destination: Way) -> str | None:
     """Return the file of a page, or None for those that a site does not have.
 
     >>> file_of(Way("cohort", {"cohort": 3})), file_of(Way("turn", {"cohort": 3}))
     ('cohorts/3.html', None)
     """
-    if to.to in SHOWN:
-        return f"{SHOWN[to.to]}/{file_name(str(to.shown[to.to]))}.html"
-    return FIXED.get(to.to)
+    if destination.to in SHOWN:
+        return f"{SHOWN[destination.to]}/{file_name(str(destination.shown[destination.to]))}.html"
+    return FIXED.get(destination.to)
 
 
-def address_from(page: str, places: Mapping[str, str]) -> Address:
-    """Return a function from a way to its address, as seen from a page of a site.
+def address_from(page: str, address_of_file: Mapping[str, str]) -> Address:
+    """Return a function that gives the address of a destination, relative to a page of a site.
 
-    `places` has by each file of `file_of` where what it names stands: several markets stand on one page.
+    It returns None for a destination that the site doesn't have. `address_of_file` maps each file name of
+    `file_of` to the address of its content, since several markets share a page.
     """
-    home = "../" * page.count("/")
+    path_to_root = "../" * page.count("/")
 
-    def address(to: Way) -> str | None:
-        place = places.get(file_of(to) or "")
-        if place is None:
+    def address(destination: Way) -> str | None:
+        file = file_of(destination) or ""
+        file_address = address_of_file.get(file)
+        if file_address is None:
             return None
-        return home + place
+        return path_to_root + file_address
 
     return address

@@ -72,15 +72,15 @@ def site_files(season: SeasonSite) -> list[SiteFile]:
     newest = season.overview.cohorts[-1]
     frame = SiteFrame(badge(newest.stamp, newest.venue), season.address)
     version = digest([drawn_by(), season.with_prompts, season_version(season.connection)])
-    drawn = list(_pages(season, version))
+    drawn = list(_site_pages(season, version))
     places = {page.path: page.path for page in drawn} | season.market_places
 
     def make(page: SitePage) -> str:
         title, *parts = page.draw(address_from(page.path, places))
         return site_page(frame, page.path, title, map(escape, parts))
 
-    files = list(_look())
-    files += _data(season, version)
+    files = list(_style_files())
+    files += _data_files(season, version)
     if season.address:
         text = _sitemap(season.address, [page.path for page in drawn if page.path != NOT_FOUND])
         files.append(SiteFile("sitemap.xml", digest(text), partial(str, text)))
@@ -89,7 +89,7 @@ def site_files(season: SeasonSite) -> list[SiteFile]:
     return files
 
 
-def _look() -> Iterator[SiteFile]:
+def _style_files() -> Iterator[SiteFile]:
     """Yield the style and the script, with the icon, the font and its licence."""
     for name, text in look_files().items():
         yield SiteFile(name, digest(text), partial(str, text))
@@ -106,57 +106,57 @@ def _sitemap(address: str, paths: Iterable[str]) -> str:
 SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
-def _pages(season: SeasonSite, version: str) -> Iterator[SitePage]:
+def _site_pages(season: SeasonSite, version: str) -> Iterator[SitePage]:
     """Yield all pages."""
-    drawing = drawn_by()
-    how = digest([drawing, len(season.overview.cohorts)])
+    code_version = drawn_by()
+    how_version = digest([code_version, len(season.overview.cohorts)])
     yield SitePage(FIXED["leaderboard"], version, partial(pages.all_agents, season))
-    yield SitePage(FIXED["how"], how, partial(pages.how_it_works, season))
-    yield SitePage(FIXED["glossary"], drawing, partial(pages.all_words, season))
+    yield SitePage(FIXED["how"], how_version, partial(pages.how_it_works, season))
+    yield SitePage(FIXED["glossary"], code_version, partial(pages.all_words, season))
     yield SitePage("cohorts.html", version, partial(pages.one_cohort, season, None))
-    yield from _cohort_pages(season, drawing)
+    yield from _cohort_pages(season, code_version)
 
     for name in season.overview.kinds:
         yield SitePage(f"agents/{file_name(name)}.html", version, partial(pages.one_agent, season, name))
-    yield from _event_pages(season, drawing)
-    for place in range(max(1, ceil(len(season.events) / PAGE_ROWS))):
-        every = partial(pages.every_market, season, place)
-        yield SitePage(pages.list_file("all", place + 1), version, every)
+    yield from _event_pages(season, code_version)
+    for page_index in range(max(1, ceil(len(season.events) / PAGE_ROWS))):
+        draw_page = partial(pages.every_market, season, page_index)
+        yield SitePage(pages.list_file("all", page_index + 1), version, draw_page)
     for key in PILLS:
         if key != "all":
             yield SitePage(pages.list_file(key), version, partial(pages.some_markets, season, key))
-    yield SitePage(NOT_FOUND, drawing, partial(pages.not_found, season))
+    yield SitePage(NOT_FOUND, code_version, partial(pages.not_found, season))
     yield SitePage(FIXED["arena"], version, partial(pages.home, season))
 
 
 def _cohort_pages(season: SeasonSite, drawing: str) -> Iterator[SitePage]:
     """Yield the pages of cohorts, which change with their scores and with the prices of their markets."""
     connection = season.connection
-    valued = read_valued_snapshots(connection)
+    valued_snapshots = read_valued_snapshots(connection)
     verdict = over_all_cohorts(season.verdict)
     for line in season.overview.cohorts:
         number = line.number
-        scores = []
+        hashed_scores = []
         for kind in (LEADERBOARD, CALIBRATIONS):
-            scores.append(read_rollup_text(connection, kind.name_of(number)))
+            hashed_scores.append(read_rollup_text(connection, kind.name_of(number)))
             if line.ended_at is None:  # it says how fresh its figures are
-                scores.append(kind.basis(connection, number))
-        state = digest([drawing, repr(line), scores, verdict, valued.get(number, [])])
+                hashed_scores.append(kind.basis(connection, number))
+        state = digest([drawing, repr(line), hashed_scores, verdict, valued_snapshots.get(number, [])])
         yield SitePage(f"cohorts/{number}.html", state, partial(pages.one_cohort, season, number))
 
 
 def _event_pages(season: SeasonSite, drawing: str) -> Iterator[SitePage]:
     """Yield a page for the markets of each event, which changes with any of them."""
     for event_id, market_ids in season.events.items():
-        made_of: list[object] = [drawing]
+        hashed_parts: list[object] = [drawing]
         for market_id in market_ids:
             state = season.states[market_id]
-            made_of.append([state.hash, state.closes_at <= season.now])
+            hashed_parts.append([state.hash, state.closes_at <= season.now])
         draw = partial(pages.one_event, season, event_id)
-        yield SitePage(event_file(event_id), digest(made_of), draw)
+        yield SitePage(event_file(event_id), digest(hashed_parts), draw)
 
 
-def _data(season: SeasonSite, version: str) -> Iterator[SiteFile]:
+def _data_files(season: SeasonSite, version: str) -> Iterator[SiteFile]:
     """Yield the leaderboard for programs, a badge for each agent, and the preview picture of the site."""
     verdict = season.verdict or Verdict()
     stamp = season.overview.cohorts[-1].stamp
@@ -206,4 +206,4 @@ def line_badge(line: LeaderboardLine | None) -> tuple[str, str]:
     row = line.row
     if row.is_reference:
         return "the price itself" if row.kind == MARKET else "a reference, not ranked", GREY
-    return badge_words(line.told, None if row.ranked else row.why_not, row.copies)
+    return badge_words(line.verdict, None if row.ranked else row.why_not, row.copies)

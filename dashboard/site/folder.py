@@ -65,20 +65,20 @@ READER = TypeAdapter(SiteList)
 def published_address(folder: Path) -> str:
     """Return the address that a site was last published for, or nothing if none is known."""
     check_site_folder(folder)
-    return _known(folder).address
+    return _read_file_list(folder).address
 
 
 def write_site(folder: Path, new: SiteList, files: Sequence[SiteFile], tell: Told) -> SiteChanges:
     """Bring a folder up to these files; `new` says what they show, and has no files yet."""
-    with _locked(folder):
+    with _folder_lock(folder):
         try:
-            return _brought_up(folder, _known(folder), new, files, tell)
+            return _update_folder(folder, _read_file_list(folder), new, files, tell)
         finally:
             shutil.rmtree(folder / NEW, ignore_errors=True)
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _folder_lock(folder: Path) -> Iterator[None]:
     """Keep others from publishing to the folder meanwhile; the system releases the lock on any end."""
     check_site_folder(folder)
     _make_folder(folder)
@@ -105,19 +105,19 @@ def check_site_folder(folder: Path) -> None:
         raise ArenaError("not_a_site", f"{folder} holds files that arena share site did not write", hint)
 
 
-def _known(folder: Path) -> SiteList:
+def _read_file_list(folder: Path) -> SiteList:
     """Read the list of files that we wrote there."""
-    place = folder / LIST
-    if not place.exists():
+    list_path = folder / LIST
+    if not list_path.exists():
         return SiteList(FORMAT, "", {})
     hint = "remove the folder, or name another one"
     try:
-        written = READER.validate_json(place.read_bytes())
+        site_list = READER.validate_json(list_path.read_bytes())
     except ValidationError as error:
-        raise ArenaError("not_a_site", f"{place} can't be read as the list of a site", hint) from error
-    if written.arena_site != FORMAT or not all(map(_is_inside, written.files)):
-        raise ArenaError("not_a_site", f"{place} is not the list of a site by this version", hint)
-    return written
+        raise ArenaError("not_a_site", f"{list_path} can't be read as the list of a site", hint) from error
+    if site_list.arena_site != FORMAT or not all(map(_is_inside, site_list.files)):
+        raise ArenaError("not_a_site", f"{list_path} is not the list of a site by this version", hint)
+    return site_list
 
 
 def _is_inside(path: str) -> bool:
@@ -126,47 +126,47 @@ def _is_inside(path: str) -> bool:
     return bool(parts) and ".." not in parts and not Path(path).is_absolute()
 
 
-def _brought_up(
+def _update_folder(
     folder: Path, old_list: SiteList, new: SiteList, files: Sequence[SiteFile], tell: Told
 ) -> SiteChanges:
     """Make what has changed beside the old files, and replace those at the end."""
-    before = old_list.files
-    after: dict[str, WrittenFile] = {}
+    old_files = old_list.files
+    new_files: dict[str, WrittenFile] = {}
     changed = []
-    made = 0
+    made_count = 0
     shutil.rmtree(folder / NEW, ignore_errors=True)
-    for place, file in enumerate(files, start=1):
-        there = before.get(file.path)
-        if there is not None and _size(folder / file.path) != there.bytes:
-            there = None
-        if there is not None and there.state == file.state:
-            after[file.path] = there
-            tell(place, len(files))
+    for number, file in enumerate(files, start=1):
+        old_file = old_files.get(file.path)
+        if old_file is not None and _size(folder / file.path) != old_file.bytes:
+            old_file = None
+        if old_file is not None and old_file.state == file.state:
+            new_files[file.path] = old_file
+            tell(number, len(files))
             continue
 
-        made += 1
+        made_count += 1
         data = _as_bytes(file.make())
         written = WrittenFile(sha256(data).hexdigest(), len(data), file.state)
-        after[file.path] = written
-        if there is None or there.sha256 != written.sha256:
-            _refuse_foreign(folder, file.path, before)
-            _put(folder / NEW / file.path, data)
+        new_files[file.path] = written
+        if old_file is None or old_file.sha256 != written.sha256:
+            _refuse_foreign(folder, file.path, old_files)
+            _write_file(folder / NEW / file.path, data)
             changed.append(file.path)
-        tell(place, len(files))
+        tell(number, len(files))
 
-    gone = [path for path in before if path not in after]
-    if replace(new, files=after) != old_list:
-        unsure = {path: replace(after[path], state="") for path in changed}
-        with _unhurried():
-            _put_list(folder, replace(new, season="", files=before | after | unsure))
+    removed = [path for path in old_files if path not in new_files]
+    if replace(new, files=new_files) != old_list:
+        unconfirmed = {path: replace(new_files[path], state="") for path in changed}
+        with _deferred_stop_signals():
+            _write_file_list(folder, replace(new, season="", files=old_files | new_files | unconfirmed))
             for path in changed:
                 _make_folder((folder / path).parent)
                 (folder / NEW / path).replace(folder / path)
-            for path in gone:
-                _remove(folder, path, before[path])
-            _put_list(folder, replace(new, files=dict(sorted(after.items()))))
-    size = sum(file.bytes for file in after.values())
-    return SiteChanges(len(after), size, made, len(changed), len(gone))
+            for path in removed:
+                _remove(folder, path, old_files[path])
+            _write_file_list(folder, replace(new, files=dict(sorted(new_files.items()))))
+    size = sum(file.bytes for file in new_files.values())
+    return SiteChanges(len(new_files), size, made_count, len(changed), len(removed))
 
 
 def _as_bytes(made: str | bytes) -> bytes:
@@ -177,14 +177,14 @@ def _as_bytes(made: str | bytes) -> bytes:
 
 
 @contextmanager
-def _unhurried() -> Iterator[None]:
+def _deferred_stop_signals() -> Iterator[None]:
     """Hold back a request to stop until this is done."""
     signals = {signal.SIGINT, signal.SIGTERM}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
 
 
 def _size(path: Path) -> int | None:
@@ -204,7 +204,7 @@ def _refuse_foreign(folder: Path, path: str, before: dict[str, WrittenFile]) -> 
         )
 
 
-def _put(path: Path, data: bytes) -> None:
+def _write_file(path: Path, data: bytes) -> None:
     """Write a file that anybody may read, as it is published, whatever the permissions of the record."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
@@ -218,16 +218,16 @@ def _make_folder(path: Path) -> None:
         path.chmod(0o755)
 
 
-def _put_list(folder: Path, site_list: SiteList) -> None:
+def _write_file_list(folder: Path, site_list: SiteList) -> None:
     """Write the list of our files, atomically."""
-    _put(folder / NEW / LIST, (json.dumps(asdict(site_list), indent=1) + "\n").encode())
+    _write_file(folder / NEW / LIST, (json.dumps(asdict(site_list), indent=1) + "\n").encode())
     (folder / NEW / LIST).replace(folder / LIST)
 
 
 def _remove(folder: Path, path: str, written: WrittenFile) -> None:
     """Remove a file that we wrote and nobody has changed since, then its folder if it is empty."""
-    place = folder / path
-    if place.is_file() and sha256(place.read_bytes()).hexdigest() == written.sha256:
-        place.unlink()
-        if place.parent != folder and not any(place.parent.iterdir()):
-            place.parent.rmdir()
+    file_path = folder / path
+    if file_path.is_file() and sha256(file_path.read_bytes()).hexdigest() == written.sha256:
+        file_path.unlink()
+        if file_path.parent != folder and not any(file_path.parent.iterdir()):
+            file_path.parent.rmdir()

@@ -40,20 +40,20 @@ def read_market_states(
     Another page, price, resolution, forecast, trade or valuation of it makes another hash.
     """
     ids = list(shown)
-    pages = newest_rows(connection, MarketVersionRow, ids, "version", "event_id", "closes_at")
-    quotes = newest_rows(connection, QuoteRow, ids, "at", "at")
-    ends = newest_rows(connection, ResolutionRow, ids, "version", "version")
-    forecasts = _count_told_forecasts(connection)
-    entries = _count_rows(connection, EntryRow)
+    page_rows = newest_rows(connection, MarketVersionRow, ids, "version", "event_id", "closes_at")
+    quote_rows = newest_rows(connection, QuoteRow, ids, "at", "at")
+    resolution_rows = newest_rows(connection, ResolutionRow, ids, "version", "version")
+    forecast_counts = _count_told_forecasts(connection)
+    entry_counts = _count_rows(connection, EntryRow)
     valued = _read_valued_items(connection)
 
     states = {}
     for market_id, shown_round in shown.items():
-        page = pages[market_id]
-        quote_id = quotes[market_id].id if market_id in quotes else None
-        end_id = ends[market_id].id if market_id in ends else None
+        page = page_rows[market_id]
+        quote_id = quote_rows[market_id].id if market_id in quote_rows else None
+        end_id = resolution_rows[market_id].id if market_id in resolution_rows else None
         newest = [page.id, quote_id, end_id]
-        counts = [forecasts.get(market_id, 0), entries.get(market_id, 0)]
+        counts = [forecast_counts.get(market_id, 0), entry_counts.get(market_id, 0)]
         state = digest([newest, shown_round.round_id, counts, valued.get(market_id, [])])
         states[market_id] = MarketState(page.event_id, page.closes_at, (page.id, end_id), state)
     return states
@@ -61,17 +61,17 @@ def read_market_states(
 
 def _count_told_forecasts(connection: Connection) -> dict[str, int]:
     """Return how many forecasts each market has, without those that are hidden for now."""
-    told = _count_rows(connection, ForecastRow)
+    counts = _count_rows(connection, ForecastRow)
     hidden = read_hidden_rounds(connection)
     if not hidden:
-        return told
+        return counts
 
     source = joined(ForecastRow, TurnRow)
     query = select(ForecastRow.market_id, func.count()).select_from(source)
     query = query.where(col(TurnRow.round_id).in_(hidden)).group_by(ForecastRow.market_id)
     for market, count in connection.execute(query):
-        told[market] -= count
-    return told
+        counts[market] -= count
+    return counts
 
 
 def _count_rows(connection: Connection, row: type[ForecastRow | EntryRow]) -> dict[str, int]:

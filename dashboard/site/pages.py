@@ -51,6 +51,7 @@ from dashboard.cohorts import (
     calibration_box,
     cohort_calibration_box,
     cohort_lines,
+    cohort_strip,
     curves_of,
     holdings_table,
     money_box,
@@ -58,7 +59,6 @@ from dashboard.cohorts import (
     read_cohort_curves,
     read_cohort_returns,
     read_diagrams,
-    strip,
 )
 from dashboard.html import EMPTY, NOTHING, beside, bold, bullets, folded, lines, linked, pills, quiet, tiles
 from dashboard.kinds_board import all_kinds_boxes, costs_of
@@ -225,10 +225,10 @@ def home(season: SeasonSite, address: Address) -> Parts:
         sentences.insert(1, f"Newest round: {moment(season.newest_round)}.")
     text = arena.short_names(rest, overview.names)
     yield arena.lead(text, sentences)
-    yield strip(season.returns, None, cohort.page_of, address=address)
+    yield cohort_strip(season.returns, None, cohort.page_of, address=address)
 
     lines = season.lines
-    names = arena.racing(overview, lines)
+    names = arena.drawn_agents(overview, lines)
     drawn = {name: season.curves[name] for name in names if name in season.curves}
     colours = overview.colours(overview.first(names, arena.NAMED))
     if arena.have_all_failed(lines):
@@ -236,9 +236,9 @@ def home(season: SeasonSite, address: Address) -> Parts:
         yield arena.failures_box(failed, lines, overview, address)
     else:
         drawing = MoneyLook(
-            overview, colours, leads=_leads(address), lucks=arena.lucks_of(lines), height=arena.HIGH
+            overview, colours, href_of=_leads(address), lucks=arena.lucks_of(lines), height=arena.HIGH
         )
-        charts = _calibration(season, colours, address)
+        charts = _calibration_or_positions(season, colours, address)
         if overview.has_money and only_valuation(drawn) is None:
             charts = beside(money_box(drawn, drawing), charts, look="halves first")
         yield charts
@@ -252,7 +252,7 @@ def home(season: SeasonSite, address: Address) -> Parts:
         yield season_board(lines, look, provisional=is_provisional(lines))
     yield all_kinds_boxes(season.all_kinds, overview, address, costs)
     decisions = arena.read_newest_decisions(connection, arena.copies_of(lines))
-    yield arena.decisions(decisions, address)
+    yield arena.decisions_boxes(decisions, address)
 
 
 def _leads(address: Address) -> Leads:
@@ -260,7 +260,7 @@ def _leads(address: Address) -> Leads:
     return lambda name: address(way("agent", agent=name))
 
 
-def _calibration(season: SeasonSite, colours: Colours, address: Address) -> Markup:
+def _calibration_or_positions(season: SeasonSite, colours: Colours, address: Address) -> Markup:
     """Return the calibration of agents or, until something has resolved, their positions."""
     if arena.is_before_results(season.lines):
         positions = arena.read_held_markets(season.connection)
@@ -276,38 +276,38 @@ def all_agents(season: SeasonSite, address: Address) -> Parts:
     yield from standings(gather(season.connection, None, season.board), address)
 
 
-def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Parts:
+def one_cohort(season: SeasonSite, asked_number: int | None, address: Address) -> Parts:
     """Yield a cohort's money beside its calibration, then standings and rules.
 
     Without a number it is the one that tells most, with the way to all others.
     """
     overview = season.overview
     connection = season.connection
-    number = asked or season.returns.telling
+    number = asked_number or season.returns.telling
     page = cohort.read_cohort_page(connection, number)
     points = read_cohort_curves(connection, number)
     curves = curves_of(points)
     yield cohort.heading(page.line, overview, curves)
-    played = f"{day(page.line.starts_at)}: {progress(page.line)}."
-    yield quiet(" ".join([played, *stamps([page.line])]))
+    progress_text = f"{day(page.line.starts_at)}: {progress(page.line)}."
+    yield quiet(" ".join([progress_text, *stamps([page.line])]))
     if page.board is not None:
         yield quiet(with_true_minus(over_all_cohorts(season.verdict)))
         if page.line.ended_at is None:
             yield quiet(cache_note(page.board))
-    if asked is None:
-        yield strip(season.returns, number, cohort.page_of, address=address)
+    if asked_number is None:
+        yield cohort_strip(season.returns, number, cohort.page_of, address=address)
 
     colours = overview.colours(overview.first(by_gain(curves), cohort.NAMED))
     calibration = CALIBRATIONS.read(connection, number)
     if calibration is not None and page.line.ended_at is not None:
         calibration = replace(calibration, is_current=True)  # that others go on changes nothing of it
-    drawing = MoneyLook(overview, colours, leads=_leads(address))
+    money_look = MoneyLook(overview, colours, href_of=_leads(address))
     charts = cohort_calibration_box(calibration, colours, page.line, page.shown)
     if page.cohort.rules.money:
-        charts = beside(money_box(curves, drawing, cohort.not_valued(page.line)), charts)
+        charts = beside(money_box(curves, money_look, cohort.not_valued(page.line)), charts)
     yield charts
-    earned = curves if page.cohort.rules.money else {}
-    look = BoardLook(overview, equity_values(earned, "dollars"), colours, address)
+    drawn_curves = curves if page.cohort.rules.money else {}
+    look = BoardLook(overview, equity_values(drawn_curves, "dollars"), colours, address)
     yield from _cohort_standings(page, calibration, look, all_kinds_of(connection, number))
 
     frozen = bullets(rules(page.cohort)) + cohort.line_up(page.cohort, address)
@@ -328,14 +328,16 @@ def _cohort_standings(
         yield money_table(page.money, names, look.address)
         return
 
-    every = cohort_lines(page.board.value, calibration)
+    lines_with_calibration = cohort_lines(page.board.value, calibration)
     has_money = page.cohort.rules.money
     if all_kinds is None or has_money:
-        also = cohort.ALSO if has_money else ("resolved",)
-        yield season_board(every, look, also, provisional=is_provisional(every))
-    costs = None if has_money else costs_of(every)
+        extra_columns = cohort.ALSO if has_money else ("resolved",)
+        yield season_board(
+            lines_with_calibration, look, extra_columns, provisional=is_provisional(lines_with_calibration)
+        )
+    costs = None if has_money else costs_of(lines_with_calibration)
     yield all_kinds_boxes(all_kinds, look.overview, look.address, costs)
-    table, sentences = ratings(every, [page.line])
+    table, sentences = ratings(lines_with_calibration, [page.line])
     yield folded(RATINGS, table + quiet(lines(sentences)))
     if page.board.value.metaculus:
         table = metaculus_table(page.board.value.metaculus, names, look.address)
@@ -350,7 +352,7 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
     agent_cohorts = agent.read_agent_page(connection, name)
     line = agent.line_of_agent(season.lines, name)
     yield name
-    yield agent.chips(name, agent_cohorts, line, overview)
+    yield agent.ranks_and_description(name, agent_cohorts, line, overview)
     verdict = bold(agent.verdict_of(line))
     yield filled("<p>%s</p>", verdict)
     yield from map(quiet, stamps(agent.cohorts_of(agent_cohorts, overview)))
@@ -380,13 +382,13 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
         yield heading("Open positions")
         yield holdings_table(held, address)
     if season.with_prompts:
-        yield from _prompts(connection, name, agent_cohorts[-1].setup.prompts)
+        yield from _prompt_parts(connection, name, agent_cohorts[-1].setup.prompts)
 
 
-def _prompts(connection: Connection, name: str, hashes: Mapping[str, str]) -> Iterator[Markup]:
+def _prompt_parts(connection: Connection, name: str, hashes: Mapping[str, str]) -> Iterator[Markup]:
     """Yield an agent's prompts, and the question and answer of its newest turn."""
     texts = read_prompts(connection, tuple(hashes.values()))
-    shown = {f"Prompt {prompt}": texts.get(text_hash, "") for prompt, text_hash in hashes.items()}
+    texts_by_title = {f"Prompt {prompt}": texts.get(text_hash, "") for prompt, text_hash in hashes.items()}
     for newest in read_newest_turns(connection, 1, name):
         turn = find_turn(connection, newest.cohort, newest.round, name)
         if turn is None:  # its round is hidden for now
@@ -395,12 +397,12 @@ def _prompts(connection: Connection, name: str, hashes: Mapping[str, str]) -> It
             asked = read_call_texts(connection, call.id)
             title = f"Call {number} of cohort {newest.cohort}, round {newest.round}"
             for message in asked.messages:
-                shown[f"{title}: {message.role}"] = message.content
-            shown[f"{title}: answer"] = asked.reply or EMPTY
+                texts_by_title[f"{title}: {message.role}"] = message.content
+            texts_by_title[f"{title}: answer"] = asked.reply or EMPTY
 
-    if shown:
+    if texts_by_title:
         yield heading("Prompts and answers")
-    for title, text in shown.items():
+    for title, text in texts_by_title.items():
         yield folded(title, filled(TEXT, text))
 
 
@@ -421,24 +423,25 @@ def list_file(key: str, page: int = 1) -> str:
     return f"{name}.html"
 
 
-def every_market(season: SeasonSite, place: int, address: Address) -> Parts:
+def every_market(season: SeasonSite, page_index: int, address: Address) -> Parts:
     """Yield one of the pages with all events, counted from 0, each by its newest market."""
-    every = [season.market_lines[market_ids[0]] for market_ids in season.events.values()]
-    start = PAGE_ROWS * place
-    last = min(start + PAGE_ROWS, len(every))
+    event_lines = [season.market_lines[market_ids[0]] for market_ids in season.events.values()]
+    start = PAGE_ROWS * page_index
+    end = min(start + PAGE_ROWS, len(event_lines))
     text = "No market was shown yet."
-    if every:
-        text = f"Events {start + 1:,}–{last:,} of {len(every):,}, those shown to agents most recently first."
+    if event_lines:
+        shown_range = f"Events {start + 1:,}–{end:,} of {len(event_lines):,}"
+        text = f"{shown_range}, those shown to agents most recently first."
         text += f" Each leads to all its markets; together they are {len(season.states):,}."
-    yield from _markets("all", every[start:last], text, address)
+    yield from _market_list("all", event_lines[start:end], text, address)
 
-    steps = []
-    pages = around_page(place + 1, last < len(every))
+    page_links = []
+    pages = around_page(page_index + 1, end < len(event_lines))
     for label, page in pages.items():
         file = list_file("all", page)
-        steps.append(filled('<a href="%s">%s</a>', file, label))
-    if steps:
-        yield filled("<p>%s</p>", Markup(" · ").join(steps))
+        page_links.append(filled('<a href="%s">%s</a>', file, label))
+    if page_links:
+        yield filled("<p>%s</p>", Markup(" · ").join(page_links))
 
 
 def some_markets(season: SeasonSite, key: str, address: Address) -> Parts:
@@ -448,10 +451,10 @@ def some_markets(season: SeasonSite, key: str, address: Address) -> Parts:
     text = "No market has this status now."
     if listed.lines:
         text = f"{count(len(listed.lines), 'market')}{AMONG * (not listed.whole)}."
-    yield from _markets(key, listed.lines, text, address)
+    yield from _market_list(key, listed.lines, text, address)
 
 
-def _markets(key: str, shown: Sequence[MarketLine], text: str, address: Address) -> Parts:
+def _market_list(key: str, shown: Sequence[MarketLine], text: str, address: Address) -> Parts:
     """Yield a list of markets below the links to the others."""
     yield "Markets"
     ways = [(label, list_file(other), other == key) for other, (label, *_) in PILLS.items()]
@@ -471,7 +474,7 @@ def one_event(season: SeasonSite, event_id: str, address: Address) -> Parts:
     yield title
 
     for number, (market_id, question) in enumerate(zip(market_ids, questions, strict=True)):
-        parts = Markup("\n").join(filter(None, _market(season, market_id, address)))
+        parts = Markup("\n").join(filter(None, _market_parts(season, market_id, address)))
         # Charts of several markets have the same names: each gets the number of its market before it.
         parts = Markup(parts.replace(' id="', f' id="{number}-'))  # noqa: S704 - markup before and after
         inside = filled('<div class="parts" id="%s">%s</div>', file_name(market_id), parts)
@@ -486,34 +489,36 @@ def one_event(season: SeasonSite, event_id: str, address: Address) -> Parts:
 MARKET = '<details class="market"><summary>%s%s</summary>%s</details>'
 
 
-def _market(season: SeasonSite, market_id: MarketId, address: Address) -> Parts:
+def _market_parts(season: SeasonSite, market_id: MarketId, address: Address) -> Parts:
     """Yield a market's price, forecasts and reasons, positions, result and rules."""
     connection = season.connection
     page = market.read_market_page(connection, market_id, season.now)
     assert page is not None, market_id
-    if page.market.closes_at > season.now and not page.ends:
+    if page.market.closes_at > season.now and not page.resolutions:
         page = replace(page, now=_newest(page))  # what is drawn holds until its own next change
-    history = market.read_market_history(connection, market_id, page.spoken_last, page.offered)
+    history = market.read_market_history(connection, market_id, page.last_showing_cohort, page.rounds)
     overview = season.overview
     if page.market.form:
-        yield market.question_head(page, history, overview, page.spoken_last, address=address)
+        yield market.question_head(page, history, overview, page.last_showing_cohort, address=address)
     else:
-        drawn = _meters(history, overview)
-        yield market.market_head(page, history, overview, page.spoken_last, address=address, drawn=drawn)
+        drawn = _forecast_meters(history, overview)
+        yield market.market_head(
+            page, history, overview, page.last_showing_cohort, address=address, forecasts_picture=drawn
+        )
 
     if page.positions:
         yield heading("Positions")
-        yield bullets(_position(position, address) for position in page.positions)
+        yield bullets(_position_text(position, address) for position in page.positions)
         yield quiet(market.about_positions(page.positions))
-    if page.dealt:
-        title = f"Trades: {len(page.dealt)}"
-        if len(page.dealt) > TRADES:
-            title = f"Trades: the newest {TRADES} of {len(page.dealt):,}"
-        trades = bullets(map(_trade, page.dealt[:TRADES]))
+    if page.trades:
+        title = f"Trades: {len(page.trades)}"
+        if len(page.trades) > TRADES:
+            title = f"Trades: the newest {TRADES} of {len(page.trades):,}"
+        trades = bullets(map(_trade_text, page.trades[:TRADES]))
         yield folded(title, trades)
-    if page.ends:
+    if page.resolutions:
         yield heading("Resolution")
-        resolution = page.ends[-1][0]
+        resolution = page.resolutions[-1][0]
         yield filled("<p>%s</p>", bold(market.about_resolution(resolution, page.market.form)))
     if page.market.rules.strip():
         rules_text = filled(TEXT, page.market.rules)
@@ -523,7 +528,7 @@ def _market(season: SeasonSite, market_id: MarketId, address: Address) -> Parts:
 METER = '<li class="%s"><label>%s <meter value="%s"></meter> <span>%s</span></label></li>'
 
 
-def _meters(history: market.History, overview: SeasonOverview) -> Markup:
+def _forecast_meters(history: market.History, overview: SeasonOverview) -> Markup:
     """Return the last forecast of each agent, from the highest to the lowest."""
     meters = NOTHING
     for forecast in market.last_stated(history):
@@ -534,7 +539,7 @@ def _meters(history: market.History, overview: SeasonOverview) -> Markup:
     return filled('<ul class="meters">%s</ul>', meters)
 
 
-def _position(position: market.MarketPosition, address: Address) -> Markup:
+def _position_text(position: market.MarketPosition, address: Address) -> Markup:
     """Say what an agent bought in a cohort, what it holds, and its profit."""
     made = position.lot.money
     bought = written(position.bought / ONE, "localized")
@@ -548,18 +553,18 @@ def _position(position: market.MarketPosition, address: Address) -> Markup:
     return filled("%s%s, %s", name, text, gained(made.total))
 
 
-def _trade(trade: market.MarketTrade) -> str:
+def _trade_text(trade: market.MarketTrade) -> str:
     """Say who traded what, when and at which price."""
     shares = written(trade.shares / ONE, "localized")
-    did = f"{DONE[trade.action]} {shares} {trade.side}"
+    trade_words = f"{DONE[trade.action]} {shares} {trade.side}"
     at = f"{day(trade.at)}, cohort {trade.cohort}"
     price = cents(round(trade.price))
-    return f"{at}: {trade.agent} {did} at {price}, {dollars(trade.amount)}"
+    return f"{at}: {trade.agent} {trade_words} at {price}, {dollars(trade.amount)}"
 
 
 def _newest(page: market.MarketPage) -> datetime:
     """Return when a market was last read or forecast."""
-    instants = [page.pages[-1].at, *(place.at for place in page.offered[-1:])]
+    instants = [page.pages[-1].at, *(place.at for place in page.rounds[-1:])]
     if page.quote:
         instants.append(page.quote.at)
     return max(instants)

@@ -11,7 +11,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from dashboard.html import bar
+from dashboard.html import page_bar
 from dashboard.words import filled, flat, unbroken
 
 HOME = Path(__file__).parent
@@ -94,7 +94,7 @@ def one_file(title: str, inside: Markup) -> str:
         css=Markup(style),  # noqa: S704 - our own file
         script=Markup(code),  # noqa: S704 - our own files
         bar="",
-        inside=_whole(inside),
+        inside=_body_markup(inside),
     )
 
 
@@ -136,22 +136,22 @@ def site_page(frame: SiteFrame, path: str, title: str, parts: Iterable[Markup]) 
         address=frame.address,
         path=path,
         card=CARD,
-        bar=bar(items, here, frame.badge),
-        inside=_whole(heading + shown),
+        bar=page_bar(items, here, frame.badge),
+        inside=_body_markup(heading + shown),
     )
 
 
 def _description(title: str, shown: Markup) -> str:
     """Return the first paragraph of a page, cut for previews of links, or its title if it has none."""
-    first = re.search(r"<p[ >].*?</p>", shown, re.DOTALL)
+    first_paragraph = re.search(r"<p[ >].*?</p>", shown, re.DOTALL)
     text = flat(title)
-    if first is not None:
-        text = flat(Markup(first[0]).striptags())  # noqa: S704 - our own, of escaped values
+    if first_paragraph is not None:
+        text = flat(Markup(first_paragraph[0]).striptags())  # noqa: S704 - our own, of escaped values
     if len(text) <= DESCRIBED:
         return text
     return f"{text[:DESCRIBED].rsplit(' ', 1)[0]} …"
 
 
-def _whole(inside: Markup) -> Markup:
+def _body_markup(inside: Markup) -> Markup:
     """Return the content of a page, with signs kept beside their amounts."""
     return Markup(unbroken(inside))  # noqa: S704 - markup before, markup after

@@ -45,7 +45,7 @@ from dashboard.board import (
     without_ranks,
 )
 from dashboard.charts import MARKET_PRICE, calibration_chart, line_chart, scatter
-from dashboard.cohorts import curves_of, gains, read_equity_curves
+from dashboard.cohorts import curves_of, profit_points, read_equity_curves
 from dashboard.html import beside, box, quiet
 from dashboard.pages import Address
 from dashboard.pictures import REST
@@ -112,7 +112,7 @@ def gather(connection: Connection, cohort: int | None, board: Leaderboard | None
         number = stored.cohort.number
         if number in lines and len(curves) < MOST_COHORTS:
             worth = read_equity_curves(connection, number, POINTS)
-            curves.append((lines[number], gains(stored.cohort, worth)))
+            curves.append((lines[number], profit_points(stored.cohort, worth)))
 
     facts = ReportFacts(cohort, season, tuple(lines.values()), ranking, verdict, tuple(curves), (), None)
     if board is not None:
@@ -120,12 +120,12 @@ def gather(connection: Connection, cohort: int | None, board: Leaderboard | None
     forecasts = read_forecast_columns(connection, cohort)
     return replace(
         facts,
-        calibrations=agent_calibrations(forecasts, _names(facts)[:MOST_PANELS]),
+        calibrations=agent_calibrations(forecasts, _agent_names(facts)[:MOST_PANELS]),
         price=price_calibration(forecasts),
     )
 
 
-def _names(facts: ReportFacts) -> list[str]:
+def _agent_names(facts: ReportFacts) -> list[str]:
     """Return the names of all agents except the market itself, in the order of the board."""
     return [line.row.agent for line in facts.agent_lines if line.row.kind != MARKET]
 
@@ -156,10 +156,10 @@ def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
     if noise:
         yield quiet(f"Twins, which have the same settings, lie {noise:.4f} apart: that much is noise.")
 
-    yield from _tables(facts, address)
+    yield from _standing_tables(facts, address)
     if is_any_known(facts.agent_lines, columns_of("brier_implied")):
         yield quiet(f"* {IMPLIED_NOTE}")
-    yield from _charts(facts)
+    yield from _standing_charts(facts)
 
 
 def _verdict(facts: ReportFacts) -> str:
@@ -169,7 +169,7 @@ def _verdict(facts: ReportFacts) -> str:
     return whole_verdict(facts.verdict)
 
 
-def _tables(facts: ReportFacts, address: Address) -> Iterator[Markup]:
+def _standing_tables(facts: ReportFacts, address: Address) -> Iterator[Markup]:
     """Yield every figure of ranked agents and references, then the agents without a rank.
 
     The provisional board has what there is to say of references while no agent has a result.
@@ -205,9 +205,9 @@ def heading(text: str) -> Markup:
     return filled("<h2>%s</h2>", text)
 
 
-def _charts(facts: ReportFacts) -> Iterator[Markup]:
+def _standing_charts(facts: ReportFacts) -> Iterator[Markup]:
     """Yield skill against return, P/L and calibration."""
-    colours = facts.season.colours(facts.season.first(_names(facts), NAMED))
+    colours = facts.season.colours(facts.season.first(_agent_names(facts), NAMED))
     spots = [
         (row.agent, row.skill, row.return_pct, colours.get(row.agent, REST))
         for row in facts.ranking.rows
@@ -221,18 +221,20 @@ def _charts(facts: ReportFacts) -> Iterator[Markup]:
 
     if facts.curves:
         yield heading("Profit and loss")
-        yield beside(*(_profit(*curve, colours, facts.season) for curve in facts.curves))
+        yield beside(*(_profit_box(*curve, colours, facts.season) for curve in facts.curves))
         older = len(facts.lines) - MOST_COHORTS
         if older > 0:
             yield quiet(f"{count(older, 'older cohort')} can be seen in the dashboard.")
 
-    panels = [_panel(agent, facts) for agent in facts.calibrations if agent.scored]
+    panels = [_calibration_panel(agent, facts) for agent in facts.calibrations if agent.scored]
     if panels:
         yield heading(CALIBRATION)
         yield beside(*panels)
 
 
-def _profit(line: CohortLine, points: Sequence[PnlPoint], colours: Colours, season: SeasonOverview) -> Markup:
+def _profit_box(
+    line: CohortLine, points: Sequence[PnlPoint], colours: Colours, season: SeasonOverview
+) -> Markup:
     """Return the profit of each account of a cohort over time."""
     curves = curves_of(points)
     drawn = pnl_lines(curves, colours, season.is_reference)
@@ -245,7 +247,7 @@ def _profit(line: CohortLine, points: Sequence[PnlPoint], colours: Colours, seas
     return box(cohort_label(line), chart, f"{progress(line)}. Open positions at mid{dashed_note(drawn)}.")
 
 
-def _panel(agent: ForecasterCalibration, facts: ReportFacts) -> Markup:
+def _calibration_panel(agent: ForecasterCalibration, facts: ReportFacts) -> Markup:
     """Return one agent's calibration beside that of the price."""
     name = agent.agent
     curves = [(name, agent.diagram, facts.season.colours([name])[name])]

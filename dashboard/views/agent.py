@@ -68,6 +68,7 @@ from dashboard.cohorts import (
     calibration_box,
     cohort_calibration_box,
     cohort_lines,
+    cohort_strip,
     curves_of,
     holdings_table,
     money_box,
@@ -76,7 +77,6 @@ from dashboard.cohorts import (
     read_cohort_returns,
     read_holdings,
     rounds_of,
-    strip,
     turns_of,
 )
 from dashboard.html import (
@@ -102,19 +102,19 @@ from dashboard.pages import (
     choice,
     in_app,
     link,
-    listing,
-    named,
     no_such,
     on_demand,
+    options_of,
     put,
-    section,
+    put_section,
+    put_table,
     show_cached,
     staying,
     subheading,
     way,
     way_to_agent,
 )
-from dashboard.pictures import CHOSEN, Scale, step
+from dashboard.pictures import CHOSEN, Scale, step_bar
 from dashboard.questions import (
     MOST_ANSWERS,
     AgentAnswer,
@@ -132,8 +132,8 @@ from dashboard.record import (
     RecordSource,
     SeasonOverview,
     by_leaderboard,
-    kept,
     read_account_spans,
+    read_cached,
     read_equity_at,
     read_event_questions,
     read_leaderboard_page,
@@ -185,11 +185,11 @@ def read_call_sums(connection: Connection, entrant_ids: Collection[int]) -> list
     model = case((is_answered, CallRow.model), else_="")
     fingerprint = case((is_answered, CallRow.fingerprint), else_="")
     first_at = func.min(CallRow.made_at)
-    named = {"model": model, "fingerprint": fingerprint, "error": CallRow.error_code}
+    columns = {"model": model, "fingerprint": fingerprint, "error": CallRow.error_code}
     times = {"first_at": first_at, "last_at": func.max(CallRow.made_at)}
     is_asked = col(CallRow.entrant_id).in_(entrant_ids)
     query = (
-        select_noun(CallSums, CallRow, **named, **CALL_TOTALS, **times)
+        select_noun(CallSums, CallRow, **columns, **CALL_TOTALS, **times)
         .where(is_asked)
         .group_by(CallRow.entrant_id, model, fingerprint, CallRow.error_code)
         .order_by(CallRow.entrant_id, first_at)
@@ -306,35 +306,35 @@ def evidence_of(entry: CacheEntry[Comparisons] | None, name: str) -> EvidenceCur
 
 def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...]:
     """Return everything that the record itself has on an agent."""
-    chosen = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
-    ids = [stored.entrant_ids[name] for stored in chosen]
+    stored_cohorts = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
+    ids = [stored.entrant_ids[name] for stored in stored_cohorts]
     spans = read_account_spans(connection, ids)
-    last = [(span.entrant_id, span.last_at) for span in spans]
-    equities = read_equity_at(connection, last)
-    newest = {equity.entrant_id: equity.total for equity in equities}
-    answers: dict[int, list[CallSums]] = {key: [] for key in ids}
+    last_instants = [(span.entrant_id, span.last_at) for span in spans]
+    equities = read_equity_at(connection, last_instants)
+    newest_equity = {equity.entrant_id: equity.total for equity in equities}
+    call_sums_of: dict[int, list[CallSums]] = {entrant_id: [] for entrant_id in ids}
     for sums in read_call_sums(connection, ids):
-        answers[sums.entrant_id].append(sums)
+        call_sums_of[sums.entrant_id].append(sums)
     statuses = read_counts(connection, "turns", ids)
     actions = read_counts(connection, "fills", ids)
     refused = read_counts(connection, "rejections", ids)
     stages = read_counts(connection, "forecasts", ids)
 
     agent_cohorts = []
-    before = None
-    for stored, key in zip(chosen, ids, strict=True):
+    previous_setup = None
+    for stored, entrant_id in zip(stored_cohorts, ids, strict=True):
         cohort = stored.cohort
         entrant = next(entrant for entrant in cohort.entrants if entrant.name == name)
         setup = agent_setup(cohort, entrant)
-        differences = setup_differences(before or setup, setup)
-        changed = [setting_in_words(key, *values) for key, values in differences.items()]
-        before = setup
+        differences = setup_differences(previous_setup or setup, setup)
+        changed = [setting_in_words(entrant_id, *values) for entrant_id, values in differences.items()]
+        previous_setup = setup
 
-        acted = actions.get(key, {})
+        trade_counts = actions.get(entrant_id, {})
         pnl = None
-        if cohort.rules.money and key in newest:
-            pnl = newest[key] - cohort.bankroll
-        forecasts = stages.get(key, {}).get("final", 0)
+        if cohort.rules.money and entrant_id in newest_equity:
+            pnl = newest_equity[entrant_id] - cohort.bankroll
+        forecasts = stages.get(entrant_id, {}).get("final", 0)
         agent_cohorts.append(
             AgentCohort(
                 cohort=cohort.number,
@@ -342,14 +342,14 @@ def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...
                 ended=stored.ended_at is not None,
                 bankroll=cohort.bankroll,
                 pnl=pnl,
-                bets=acted.get("buy", 0),
-                sales=acted.get("sell", 0),
+                bets=trade_counts.get("buy", 0),
+                sales=trade_counts.get("sell", 0),
                 forecasts=forecasts,
-                statuses=statuses.get(key, {}),
-                refused=refused.get(key, {}),
+                statuses=statuses.get(entrant_id, {}),
+                refused=refused.get(entrant_id, {}),
                 setup=setup,
                 changed=tuple(changed),
-                answers=tuple(answers[key]),
+                answers=tuple(call_sums_of[entrant_id]),
             )
         )
     return tuple(agent_cohorts)
@@ -370,30 +370,32 @@ FAR = (1e-3, 1e6)
 def show(source: RecordSource) -> None:
     """Show an agent over all its cohorts, or in one: its verdict, profit, positions and forecasts."""
     overview = season(source)
-    names = named(by_leaderboard(source))
+    names = options_of(by_leaderboard(source))
     no_such("agent", [st.query_params.get("agent")], names)
     top = st.container()
-    place = st.container(horizontal=True, gap="medium", vertical_alignment="bottom")
-    with place:
-        first = next(iter(names))
-        name = choice("Agent", "agent", names, first, "list")
-        offered = kept(source, read_cohort_returns, name)
+    controls = st.container(horizontal=True, gap="medium", vertical_alignment="bottom")
+    with controls:
+        default_name = next(iter(names))
+        name = choice("Agent", "agent", names, default_name, "list")
+        returns = read_cached(source, read_cohort_returns, name)
         # An address may still name a cohort of the agent that was shown before.
-        every = {str(cohort.number) for cohort in overview.cohorts}
-        number = asked_cohort(offered, every)
-        bars = strip(offered, number, partial(way_to_agent, name), OWN_RETURNS, bars_lead=staying)
-        put(bars, "cohorts")
+        all_cohorts = {str(cohort.number) for cohort in overview.cohorts}
+        number = asked_cohort(returns, all_cohorts)
+        cohort_bars = cohort_strip(
+            returns, number, partial(way_to_agent, name), OWN_RETURNS, bar_address=staying
+        )
+        put(cohort_bars, "cohorts")
 
-    agent_cohorts = kept(source, read_agent_page, name)
-    lines = kept(source, read_leaderboard_page).lines
+    agent_cohorts = read_cached(source, read_agent_page, name)
+    lines = read_cached(source, read_leaderboard_page).lines
     line = line_of_agent(lines, name)
     with top:
         st.title(plain(name), anchor=False)
-        put(chips(name, agent_cohorts, line, overview), "chips")
+        put(ranks_and_description(name, agent_cohorts, line, overview), "chips")
     if number is None:
-        _all_cohorts(source, name, agent_cohorts, line, overview)
+        _show_all_cohorts(source, name, agent_cohorts, line, overview)
     else:
-        _one_cohort(source, name, number, line, overview)
+        _show_one_cohort(source, name, number, line, overview)
 
     with st.container(horizontal=True, gap="medium"):
         if len(names) > 1:
@@ -405,7 +407,7 @@ def show(source: RecordSource) -> None:
 OWN_RETURNS = "Cohorts, with the return of this agent"
 
 
-def _all_cohorts(
+def _show_all_cohorts(
     source: RecordSource,
     name: str,
     agent_cohorts: AgentCohorts,
@@ -413,71 +415,73 @@ def _all_cohorts(
     overview: SeasonOverview,
 ) -> None:
     """Show an agent over all its cohorts, then the part that is asked for."""
-    cached = kept(source, PROFILE.read, name)
+    cached = read_cached(source, PROFILE.read, name)
     details = show_cached(cached, LATER)
-    summed = kept(source, read_summed_curves, [name])
-    points = summed[name]
+    curves = read_cached(source, read_summed_curves, [name])
+    points = curves[name]
     st.markdown(verdict_of(line))
     cohorts = cohorts_of(agent_cohorts, overview)
     about_cohorts = " ".join(stamps(cohorts))
     st.caption(leading(about_cohorts))
     colours = overview.colours([name])
-    look = colours[name]
+    colour = colours[name]
 
     shown = figures(agent_cohorts, line, overview)
     put(tiles(shown), "figures")
     if overview.has_money:
-        holdings = kept(source, read_holdings, name)
+        holdings = read_cached(source, read_holdings, name)
         show_held(holdings)
 
     numbers = [agent_cohort.cohort for agent_cohort in agent_cohorts]
-    times = kept(source, read_round_times)
-    played = [item for item in times if item.cohort in numbers]
-    rounds = [(item.at.timestamp(), f"{item.cohort}&round={item.number}") for item in played]
-    drawn = MoneyLook(
-        overview, colours, leads=lambda name: way("turn", agent=name, cohort="").href, rounds=rounds
+    times = read_cached(source, read_round_times)
+    own_rounds = [item for item in times if item.cohort in numbers]
+    rounds = [(item.at.timestamp(), f"{item.cohort}&round={item.number}") for item in own_rounds]
+    money_look = MoneyLook(
+        overview, colours, href_of=lambda name: way("turn", agent=name, cohort="").href, rounds=rounds
     )
-    diagram = calibration(details, colours)
+    charts = calibration(details, colours)
     if overview.has_money:
-        money_chart = equity(name, points, details, drawn)
-        diagram = beside(money_chart, diagram)
-    put(diagram, "charts")
+        money_chart = equity(name, points, details, money_look)
+        charts = beside(money_chart, charts)
+    put(charts, "charts")
 
     tabs = {part: label for part, label in TABS.items() if part != "money" or overview.has_money}
     part = choice("Part", "part", tabs, "record")
     if part == "record":
-        evidence = kept(source, read_agent_evidence, name)
-        put(evidence_chart(evidence, look), "evidence")
+        evidence = read_cached(source, read_agent_evidence, name)
+        put(evidence_chart(evidence, colour), "evidence")
         subheading("Cohort by cohort")
         record = cohort_by_cohort(agent_cohorts, details)
         put(record, "cohort by cohort")
-        _other_scores(source, name, line, cohorts)
+        _show_other_scores(source, name, line, cohorts)
     elif part == "forecasts":
-        show_answers(kept(source, read_agent_answers, name))
+        show_answers(read_cached(source, read_agent_answers, name))
         if details is not None:
-            _judged_forecasts(source, details, look, has_money=overview.has_money)
+            _show_judged_forecasts(source, details, colour, has_money=overview.has_money)
     elif part == "money":
-        _money(source, details)
+        _show_money(source, details)
     elif part == "setup":
-        costs(agent_cohorts, overview.is_simulated)
-        failures(agent_cohorts)
+        show_costs(agent_cohorts, overview.is_simulated)
+        show_failures(agent_cohorts)
         hashes = list(agent_cohorts[-1].setup.prompts.values())
-        set_up(agent_cohorts, kept(source, read_prompts, hashes))
+        show_setup(agent_cohorts, read_cached(source, read_prompts, hashes))
 
 
-def _judged_forecasts(source: RecordSource, details: DetailedProfile, look: str, *, has_money: bool) -> None:
+def _show_judged_forecasts(
+    source: RecordSource, details: DetailedProfile, look: str, *, has_money: bool
+) -> None:
     """Show its notable forecasts, then its skill and calibration in parts."""
     name = details.profile.agent
-    notable = kept(source, explain_forecasts, name, details.best, details.worst)
+    notable = read_cached(source, explain_forecasts, name, details.best, details.worst)
     boxes = notable_boxes(notable, name, has_money=has_money)
     put(boxes, "notable")
 
     deals = tuple(deal.market_id for deal in details.profile.bargains)
-    questions = kept(source, read_questions, deals)
+    questions = read_cached(source, read_questions, deals)
     show_forecasts(details, questions, look, has_money=has_money)
 
 
-def _one_cohort(
+def _show_one_cohort(
     source: RecordSource, name: str, number: int, line: LeaderboardLine | None, overview: SeasonOverview
 ) -> None:
     """Show an agent in one cohort: its profit among the others, its calibration and its positions."""
@@ -485,32 +489,32 @@ def _one_cohort(
     if verdict:
         st.markdown("Over all cohorts: " * (not overview.is_reference(name)) + verdict)
     cohort = overview.cohort(number)
-    begun = f"Cohort {number}, started {day(cohort.starts_at)}: {progress(cohort)}."
-    about = " ".join([begun, *stamps([cohort])])
-    st.caption(leading(about))
+    progress_text = f"Cohort {number}, started {day(cohort.starts_at)}: {progress(cohort)}."
+    status_text = " ".join([progress_text, *stamps([cohort])])
+    st.caption(leading(status_text))
 
-    page = kept(source, read_leaderboard_page, number)
-    entry = kept(source, CALIBRATIONS.read, number)
+    page = read_cached(source, read_leaderboard_page, number)
+    entry = read_cached(source, CALIBRATIONS.read, number)
     lines = cohort_lines(page.board.value, entry) if page.board else ()
-    own = line_of_agent(lines, name)
-    points = kept(source, read_cohort_curves, number)
+    cohort_line = line_of_agent(lines, name)
+    points = read_cached(source, read_cohort_curves, number)
     curves = curves_of(points)
-    look = overview.colours([name])[name]
-    shown_figures = cohort_figures(name, own, curves if cohort.rules.money else {})
+    colour = overview.colours([name])[name]
+    shown_figures = cohort_figures(name, cohort_line, curves if cohort.rules.money else {})
     put(tiles(shown_figures), "figures")
-    times = kept(source, read_round_times)
+    times = read_cached(source, read_round_times)
     rounds = rounds_of(times, number)
-    money_look = MoneyLook(overview, {name: look}, leads=turns_of(number), rounds=rounds)
-    shown = own.row.shown if own else None
-    diagram = cohort_calibration_box(entry, {name: look}, cohort, shown)
+    money_look = MoneyLook(overview, {name: colour}, href_of=turns_of(number), rounds=rounds)
+    shown_markets = cohort_line.row.shown if cohort_line else None
+    calibration_markup = cohort_calibration_box(entry, {name: colour}, cohort, shown_markets)
     if not cohort.rules.money:
-        put(diagram, "charts")
+        put(calibration_markup, "charts")
         link(f"All of cohort {number}", "cohort", cohort=number)
         return
-    put(beside(money_box(curves, money_look), diagram), "charts")
+    put(beside(money_box(curves, money_look), calibration_markup), "charts")
 
-    positions = kept(source, read_cohort_positions, number, name)
-    if section(f"Positions in cohort {number}", positions, "It has held none.", icon=FINE):
+    positions = read_cached(source, read_cohort_positions, number, name)
+    if put_section(f"Positions in cohort {number}", positions, "It has held none.", empty_icon=FINE):
         table = holdings_table(positions, says="Positions")
         put(table, "table of positions")
     link(f"All of cohort {number}", "cohort", cohort=number)
@@ -521,21 +525,23 @@ def cohort_figures(name: str, line: LeaderboardLine | None, curves: Curves) -> l
 
     Where nobody bets there are no curves, and no figures of money.
     """
-    shown = []
+    tiles_shown = []
     if name in curves:
         last = curves[name][-1]
-        made = written(last.dollars, "gain")
-        share = written(last.percent, "%+.1f%")
-        label = f"profit or loss, {share}"
-        shown.append(Tile(made, label, "Open positions at mid.", gain_look(last.dollars)))
+        profit_text = written(last.dollars, "gain")
+        percent_text = written(last.percent, "%+.1f%")
+        label = f"profit or loss, {percent_text}"
+        tiles_shown.append(Tile(profit_text, label, "Open positions at mid.", gain_look(last.dollars)))
         rank = 1 + by_gain(curves).index(name)
-        place = f"{rank:,} of {len(curves):,}"
-        shown.append(Tile(place, "by profit, references too", "Its place, the highest profit first."))
-    shown += [_closer_tile(line), _calibration_tile(line)]
+        rank_text = f"{rank:,} of {len(curves):,}"
+        tiles_shown.append(
+            Tile(rank_text, "by profit, references too", "Its place, the highest profit first.")
+        )
+    tiles_shown += [_closer_tile(line), _calibration_tile(line)]
     if line is not None and curves:
         sales = count(line.row.sold, "sale")
-        shown.append(Tile(f"{line.row.bets:,}", f"bets, {sales}", "Accepted bets."))
-    return shown
+        tiles_shown.append(Tile(f"{line.row.bets:,}", f"bets, {sales}", "Accepted bets."))
+    return tiles_shown
 
 
 OPEN = 4
@@ -558,14 +564,18 @@ def show_held(holdings: Sequence[Holding]) -> None:
     for holding in holdings:
         value += holding.position.money.value
         gain += holding.position.money.unrealised
-    many = count(len(holdings), "open position")
-    amount = in_dollars(value / ONE)
-    said = quiet(f"{many} worth {amount} at mid, {gained(gain)} since they were bought.")
-    put(said + holdings_table(ordered[:OPEN]), "open positions")
+    positions_text = count(len(holdings), "open position")
+    value_text = in_dollars(value / ONE)
+    summary = quiet(f"{positions_text} worth {value_text} at mid, {gained(gain)} since they were bought.")
+    put(summary + holdings_table(ordered[:OPEN]), "open positions")
 
-    rest = ordered[OPEN:]
-    if rest:
-        on_demand(count(len(rest), "more position"), "more open positions", partial(_more_held, rest))
+    smaller_positions = ordered[OPEN:]
+    if smaller_positions:
+        on_demand(
+            count(len(smaller_positions), "more position"),
+            "more open positions",
+            partial(_more_held, smaller_positions),
+        )
 
 
 def _more_held(holdings: Sequence[Holding]) -> None:
@@ -573,14 +583,14 @@ def _more_held(holdings: Sequence[Holding]) -> None:
     put(holdings_table(holdings, says="More open positions"), "more open positions")
 
 
-def _other_scores(
+def _show_other_scores(
     source: RecordSource, name: str, line: LeaderboardLine | None, cohorts: Sequence[CohortLine]
 ) -> None:
     """Show its ratings, and its scores by Metaculus's rules."""
     if line is not None:
         on_demand(RATINGS, "ratings", partial(show_ratings, [line], cohorts))
 
-    board = kept(source, read_leaderboard_page).board
+    board = read_cached(source, read_leaderboard_page).board
     if board is None:
         return
     scores = [score for score in board.value.metaculus if score.agent in (name, COMMUNITY)]
@@ -602,30 +612,30 @@ def line_of_agent(lines: Lines, name: str) -> LeaderboardLine | None:
     return None
 
 
-def chips(
+def ranks_and_description(
     name: str, agent_cohorts: AgentCohorts, line: LeaderboardLine | None, overview: SeasonOverview
 ) -> Markup:
     """Return the possible ranks of an agent, unless any is possible, and what kind of agent it is."""
     cohorts = count(len(agent_cohorts), "cohort")
-    about = f"{overview.about(name)} · in {cohorts}"
-    if line is None or line.told is None or line.told.rank_low is None:
-        return quiet(about)
-    verdict = line.told
+    description = f"{overview.about(name)} · in {cohorts}"
+    if line is None or line.verdict is None or line.verdict.rank_low is None:
+        return quiet(description)
+    verdict = line.verdict
     if len(verdict.untold) == verdict.entries - 1:
-        return quiet(about)
+        return quiet(description)
 
     noun = "ranks"
     if verdict.rank_low == verdict.rank_high:
         noun = "rank"
     ranks = tag(f"{noun} {verdict.rank_text} of {verdict.entries}", "none")
-    return quiet(filled("%s %s", ranks, about))
+    return quiet(filled("%s %s", ranks, description))
 
 
 def verdict_of(line: LeaderboardLine | None) -> str:
     """Return its verdict, among the others and against the price, in Markdown."""
-    if line is None or line.told is None:
+    if line is None or line.verdict is None:
         return ""
-    verdict = line.told
+    verdict = line.verdict
     told = leading(verdict.sentence)
     against_price = leading(verdict.price_sentence)
     sentences = [f"**{told}**", against_price, verdict.guarantee]
@@ -647,31 +657,31 @@ def _closer_tile(line: LeaderboardLine | None) -> Tile:
     closer = EMPTY
     label = "closer than the price"
     if line is not None:
-        middle, low, high = closer_span(line.row)
-        span = span_text(low, high, "%+.1f%")
-        if middle is not None:
-            closer = written(middle, "%+.1f%")
-        if span is not None:
-            label += f", 95% {span}"
-    meant = "Its skill in percent of the price's Brier score, on the same forecasts; above 0 is closer."
-    return Tile(closer, label, meant)
+        percent_closer, low, high = closer_span(line.row)
+        interval_text = span_text(low, high, "%+.1f%")
+        if percent_closer is not None:
+            closer = written(percent_closer, "%+.1f%")
+        if interval_text is not None:
+            label += f", 95% {interval_text}"
+    explanation = "Its skill in percent of the price's Brier score, on the same forecasts; above 0 is closer."
+    return Tile(closer, label, explanation)
 
 
 def _profit_tile(agent_cohorts: AgentCohorts) -> Tile:
     """Return the profit of all its accounts, in dollars and relative to their bankrolls."""
-    pnl = 0
-    given = 0
+    total_profit = 0
+    total_bankroll = 0
     for agent_cohort in agent_cohorts:
         if agent_cohort.pnl is not None:
-            pnl += agent_cohort.pnl
-            given += agent_cohort.bankroll
-    if not given:
+            total_profit += agent_cohort.pnl
+            total_bankroll += agent_cohort.bankroll
+    if not total_bankroll:
         return Tile(EMPTY, "profit or loss, all cohorts")
-    share = 100 * pnl / given
+    share = 100 * total_profit / total_bankroll
     earned = written(share, "%+.1f%")
     label = f"profit or loss, {earned} of what it was given"
-    amount = written(pnl / ONE, "gain")
-    look = gain_look(pnl / ONE)
+    amount = written(total_profit / ONE, "gain")
+    look = gain_look(total_profit / ONE)
     return Tile(amount, label, "Open positions at mid.", look)
 
 
@@ -714,7 +724,7 @@ def equity(name: str, points: Sequence[PnlPoint], details: DetailedProfile | Non
     if details is None or details.profile.money is None:
         return money_box({name: points}, look)
     luck = details.profile.money.luck
-    return money_box({name: points}, replace(look, lucks={name: luck}), more=luck_words(luck))
+    return money_box({name: points}, replace(look, lucks={name: luck}), extra_sentence=luck_words(luck))
 
 
 def luck_words(luck: Luck) -> str:
@@ -749,19 +759,27 @@ def evidence_chart(evidence: EvidenceCurve, look: str) -> Markup:
     first_at = evidence.points[0][0]
     last_at, newest = evidence.points[-1]
     if first_at == last_at:
-        said = "What a bet on its skill has made of 1 by its first outcomes: a chart needs later ones."
-        return box("Evidence", meanings({"now": times_text(newest)}, "facts"), said)
+        explanation = "What a bet on its skill has made of 1 by its first outcomes: a chart needs later ones."
+        return box("Evidence", meanings({"now": times_text(newest)}, "facts"), explanation)
 
     points = [(at, _power(capital)) for at, capital in evidence.points]
-    shown = [Line("now", points, look, times_text(newest))]
-    said = "What a bet on its skill has made of 1, as outcomes came in."
+    lines = [Line("now", points, look, times_text(newest))]
+    explanation = "What a bet on its skill has made of 1, as outcomes came in."
     if evidence.bar is not None:
-        level = _power(evidence.bar)
-        bar = f"×{ceil(evidence.bar):,}"
-        shown.append(Line("needed", [(first_at, level), (last_at, level)], "grey", bar, dashed=True))
-        said += f" {NEEDED.format(bar)}"
-    chart = line_chart(shown, "Evidence over time", "power", height=LONG)
-    return box("Evidence", chart, said)
+        needed_power = _power(evidence.bar)
+        needed_text = f"×{ceil(evidence.bar):,}"
+        lines.append(
+            Line(
+                "needed",
+                [(first_at, needed_power), (last_at, needed_power)],
+                "grey",
+                needed_text,
+                dashed=True,
+            )
+        )
+        explanation += f" {NEEDED.format(needed_text)}"
+    chart = line_chart(lines, "Evidence over time", "power", height=LONG)
+    return box("Evidence", chart, explanation)
 
 
 def _power(capital: float) -> float:
@@ -811,16 +829,18 @@ def _cohort_row(
     return row
 
 
-def _money(source: RecordSource, details: DetailedProfile | None) -> None:
+def _show_money(source: RecordSource, details: DetailedProfile | None) -> None:
     """Show where its profit came from, and its exposure."""
     if details is not None:
         show_split(details)
         stakes = details.profile.at_stake
-        holdings = kept(source, read_holdings, details.profile.agent)
+        holdings = read_cached(source, read_holdings, details.profile.agent)
         held = [holding.position.market_id for holding in largest_first(holdings)]
         events = [exposure.event for exposure in stakes]
         # Stakes are computed from time to time, and may be on events in which it holds nothing any more.
-        questions = kept(source, read_event_questions, events) | kept(source, read_held_events, held)
+        questions = read_cached(source, read_event_questions, events) | read_cached(
+            source, read_held_events, held
+        )
         show_stakes(stakes, questions)
 
 
@@ -845,23 +865,25 @@ def cost(agent_cohorts: AgentCohorts) -> str:
     return text
 
 
-def costs(agent_cohorts: AgentCohorts, is_simulated: bool) -> None:
+def show_costs(agent_cohorts: AgentCohorts, is_simulated: bool) -> None:
     """Show what its calls cost, for each forecast and in tokens."""
-    if not section("Cost", _answers(agent_cohorts), "It calls no model, so it costs nothing.", icon=FINE):
+    if not put_section(
+        "Cost", _answers(agent_cohorts), "It calls no model, so it costs nothing.", empty_icon=FINE
+    ):
         return
 
     unknown = _total(agent_cohorts, "unknown")
     forecasts = _forecasts(agent_cohorts)
-    a_forecast = EMPTY
+    cost_per_forecast = EMPTY
     if forecasts and not unknown:
         spent = _total(agent_cohorts, "cost") / ONE
-        a_forecast = in_dollars(spent / forecasts)
+        cost_per_forecast = in_dollars(spent / forecasts)
     calls = f"{_total(agent_cohorts, 'calls'):,}"
     tokens_in = f"{_total(agent_cohorts, 'tokens_in'):,}"
     tokens_out = f"{_total(agent_cohorts, 'tokens_out'):,}"
     _metrics(
         ("Cost", cost(agent_cohorts), "What all its calls cost, failed ones too."),
-        ("Per forecast", a_forecast, "All of it, spread over the probabilities that it stated."),
+        ("Per forecast", cost_per_forecast, "All of it, spread over the probabilities that it stated."),
         ("Calls", calls, "Attempts to get an answer."),
         ("Tokens in", tokens_in, "Of prompts."),
         ("Tokens out", tokens_out, "Of answers, thinking included."),
@@ -880,16 +902,16 @@ def _metrics(*shown: tuple[str, str, str]) -> None:
             st.metric(label, value, help=meant, width="content")
 
 
-def failures(agent_cohorts: AgentCohorts) -> None:
+def show_failures(agent_cohorts: AgentCohorts) -> None:
     """Show what went wrong, by kind: turns, calls, orders."""
-    rows = list(_failures(agent_cohorts))
+    rows = list(_failure_rows(agent_cohorts))
     number = sum(sum(agent_cohort.statuses.values()) for agent_cohort in agent_cohorts)
     turns = count(number, "turn")
-    if section("Failures", rows, f"None in {turns}.", f"Of {turns}, all cohorts together.", FINE):
-        listing(rows, columns_of_table("failures"), "Failures by kind")
+    if put_section("Failures", rows, f"None in {turns}.", f"Of {turns}, all cohorts together.", FINE):
+        put_table(rows, columns_of_table("failures"), "Failures by kind")
 
 
-def _failures(agent_cohorts: AgentCohorts) -> Iterator[dict[str, object]]:
+def _failure_rows(agent_cohorts: AgentCohorts) -> Iterator[dict[str, object]]:
     """Yield what went wrong, its code, and how often: the most frequent of each first."""
     turns = Counter[str]()
     calls = Counter[str]()
@@ -904,22 +926,22 @@ def _failures(agent_cohorts: AgentCohorts) -> Iterator[dict[str, object]]:
     for kind, times in turns.most_common():
         if kind in TURNS:
             yield {"What": TURNS[kind], "Kind": kind, "Times": times}
-    refused = {"Calls that ended in an error": calls, "Bets and sales that were refused": orders}
-    for what, numbers in refused.items():
+    counted_failures = {"Calls that ended in an error": calls, "Bets and sales that were refused": orders}
+    for what, numbers in counted_failures.items():
         for kind, times in numbers.most_common():
             yield {"What": what, "Kind": kind.replace("_", " "), "Times": times}
 
 
-def set_up(agent_cohorts: AgentCohorts, texts: Mapping[str, str]) -> None:
+def show_setup(agent_cohorts: AgentCohorts, texts: Mapping[str, str]) -> None:
     """Show its settings and their changes by cohort, the reported model names, and its prompts."""
     below = "Frozen at the start of each cohort; another model under the same name is another agent."
     subheading("Settings and reported model", below)
-    listing(_settings_rows(agent_cohorts), columns_of_table("settings"), "Settings by cohort")
+    put_table(_settings_rows(agent_cohorts), columns_of_table("settings"), "Settings by cohort")
     answered = [sums.last_at for sums in _answers(agent_cohorts) if sums.model]
     if answered:
         newest = moment(max(answered))
         st.caption(f"Last answer {newest}.")
-    _prompts(agent_cohorts[-1].setup.prompts, texts)
+    _show_prompts(agent_cohorts[-1].setup.prompts, texts)
 
 
 def _settings_rows(agent_cohorts: AgentCohorts) -> Rows:
@@ -943,11 +965,11 @@ def _settings_rows(agent_cohorts: AgentCohorts) -> Rows:
         }
 
 
-def _prompts(prompts: Mapping[str, str], texts: Mapping[str, str]) -> None:
+def _show_prompts(prompts: Mapping[str, str], texts: Mapping[str, str]) -> None:
     """Show its prompts."""
     nothing = "It follows a rule and has no prompt."
     below = "As frozen by the newest cohort; fields in braces are filled in for each turn."
-    if not section("Prompt", prompts, nothing, below, ":material/info:"):
+    if not put_section("Prompt", prompts, nothing, below, ":material/info:"):
         return
 
     for at, (name, digest) in enumerate(prompts.items(), start=1):
@@ -977,7 +999,7 @@ def show_answers(answered: Sequence[AgentAnswer]) -> None:
     below = f"The newest {len(answered):,}." if len(answered) == MOST_ANSWERS else ""
     subheading("Answers to questions of other kinds", below)
     rows = map(_answer_row, answered)
-    listing(rows, columns_of_table("answers of an agent"), "Answers: one row each")
+    put_table(rows, columns_of_table("answers of an agent"), "Answers: one row each")
 
 
 def _answer_row(answered: AgentAnswer) -> dict[str, object]:
@@ -1001,39 +1023,39 @@ def show_forecasts(
 ) -> None:
     """Show skill and calibration, their parts, coherence and blind answers."""
     by = choice("In parts by", "by", BY, "category")
-    _skill(details, by)
+    _show_skill_parts(details, by)
     if has_money:
-        _readings(details, look)
+        _show_bet_calibration(details, look)
     calibrated = details.calibrated.get(by, ())
-    _calibrated(calibrated, by)
+    _show_calibration_parts(calibrated, by)
 
-    below = "How often it stated each probability of YES, resolved or not."
-    if section("What it states", any(details.histogram), UNSTATED, below, WAITING):
-        many = len(details.histogram)
-        edges = [100 * (place / many) for place in range(many + 1)]
+    explanation = "How often it stated each probability of YES, resolved or not."
+    if put_section("What it states", any(details.histogram), UNSTATED, explanation, WAITING):
+        bin_count = len(details.histogram)
+        edges = [100 * (place / bin_count) for place in range(bin_count + 1)]
         chart = columns_chart(edges, details.histogram, "How often it stated each probability", "%.0f%")
         put(chart, "histogram")
-    _coherence(details, questions)
-    _blind(details.profile.blind)
+    _show_coherence(details, questions)
+    _show_blind_effect(details.profile.blind)
 
 
-def _skill(details: DetailedProfile, by: str) -> None:
+def _show_skill_parts(details: DetailedProfile, by: str) -> None:
     """Show its skill in parts of the season."""
     parts = details.slices.get(by, ())
-    gains = {part.slice: part.gain for part in parts if part.gain.skill is not None}
-    why = "It appears with the first resolved market."
-    if gains:
-        why = "An agent without a rank has no skill figure."
+    known_gains = {part.slice: part.gain for part in parts if part.gain.skill is not None}
+    why_empty = "It appears with the first resolved market."
+    if known_gains:
+        why_empty = "An agent without a rank has no skill figure."
     below = f"{MEANT[by]} Right of the line is closer than the price; bars are 95% intervals."
-    few = sum(gain.low is None for gain in gains.values())
-    if few:
-        below += f" Hollow: too few events, no interval ({few} of {len(gains)})."
-    is_shown = gains and details.profile.gain is not None
-    if not section("Skill in parts", is_shown, why, below, WAITING):
+    without_interval = sum(gain.low is None for gain in known_gains.values())
+    if without_interval:
+        below += f" Hollow: too few events, no interval ({without_interval} of {len(known_gains)})."
+    is_shown = known_gains and details.profile.gain is not None
+    if not put_section("Skill in parts", is_shown, why_empty, below, WAITING):
         return
 
     columns = columns_of_table("skill in parts")
-    listing(_gain_rows(gains), columns, f"Skill by {by}")
+    put_table(_gain_rows(known_gains), columns, f"Skill by {by}")
 
 
 def _gain_rows(gains: Mapping[str, Gain]) -> Rows:
@@ -1052,7 +1074,7 @@ def _gain_rows(gains: Mapping[str, Gain]) -> Rows:
         }
 
 
-def _readings(details: DetailedProfile, look: str) -> None:
+def _show_bet_calibration(details: DetailedProfile, look: str) -> None:
     """Show the calibration of its bets, read as moves from the price paid and by stake alone."""
     subheading("Calibration of its bets")
     drawn = []
@@ -1067,14 +1089,14 @@ def _readings(details: DetailedProfile, look: str) -> None:
     put(beside(*drawn), "readings")
 
 
-def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
+def _show_calibration_parts(parts: Sequence[Calibrated], by: str) -> None:
     """Show its calibration in parts of the season."""
     if not parts:
         return
     label = BY[by]
     st.markdown(f"**Calibration by {label.lower()}**")
     columns = {label: HtmlColumn(label, kept=True), **columns_of_table("calibration in parts")}
-    listing(_calibrated_rows(parts, by), columns, f"Calibration by {by}")
+    put_table(_calibrated_rows(parts, by), columns, f"Calibration by {by}")
 
 
 def _calibrated_rows(parts: Sequence[Calibrated], by: str) -> Rows:
@@ -1092,11 +1114,11 @@ def _calibrated_rows(parts: Sequence[Calibrated], by: str) -> Rows:
         }
 
 
-def _coherence(details: DetailedProfile, questions: Mapping[str, str]) -> None:
+def _show_coherence(details: DetailedProfile, questions: Mapping[str, str]) -> None:
     """Show how far its probabilities contradict each other, and what that would cost."""
     coherence = details.profile.coherence
     nothing = f"Nothing to judge: {coherence.reason or 'no event with several markets'}."
-    if not section("Coherence", coherence.loss is not None, nothing, icon=WAITING):
+    if not put_section("Coherence", coherence.loss is not None, nothing, empty_icon=WAITING):
         return
 
     text = f"A trader who bets against its probabilities wins a sure ${coherence.loss:.4f} per $1 on average"
@@ -1117,10 +1139,10 @@ def _coherence(details: DetailedProfile, questions: Mapping[str, str]) -> None:
         rows.append({"Trade": trade, "At": deal.price * 100, "Market": market})
     if rows and coherence.worst:
         st.caption(escaped(f"The worst gives away ${coherence.worst:.4f} per $1, by these trades:"))
-        listing(rows, columns_of_table("sure profit"), "The trades that make the sure profit")
+        put_table(rows, columns_of_table("sure profit"), "The trades that make the sure profit")
 
 
-def _blind(effect: BlindEffect) -> None:
+def _show_blind_effect(effect: BlindEffect) -> None:
     """Show what seeing the price changed in its forecasts."""
     if not effect.rows:
         return
@@ -1168,19 +1190,19 @@ def _quotation(explained: ExplainedForecast, name: str, address: Address, *, has
     """Return a forecast with its price, the end of the market, and its reason."""
     forecast = explained.forecast
     ended = "YES" if forecast.outcome else "NO"
-    parts = ["nothing staked"] if has_money else []
+    place_parts = ["nothing staked"] if has_money else []
     if forecast.staked:
         amount = dollars(forecast.staked)
-        parts = [f"{amount} on {forecast.side}"]
-    place = f"cohort {forecast.cohort}, round {forecast.round}"
-    points = written(forecast.gain, "%+.3f")
-    parts += [f"{points} Brier points against the price", place]
+        place_parts = [f"{amount} on {forecast.side}"]
+    place_text = f"cohort {forecast.cohort}, round {forecast.round}"
+    brier_gain = written(forecast.gain, "%+.3f")
+    place_parts += [f"{brier_gain} Brier points against the price", place_text]
     turn = way("turn", cohort=forecast.cohort, round=forecast.round, agent=name)
     return Quotation(
         who=forecast.question,
         did=f"said {forecast.forecast:.0%}, price {forecast.price:.0%}, ended {ended}",
         why=flat(explained.reason),
-        where=" · ".join(parts),
+        where=" · ".join(place_parts),
         href=address(turn),
     )
 
@@ -1202,27 +1224,27 @@ def show_split(details: DetailedProfile) -> None:
     nothing = "It has made no bet yet, so there is no profit to split."
     below = "Each part starts where the one above it ended; together they are the profit, to the cent."
     has_bet = money is not None and (money.split.pnl or money.luck.events)
-    if not section("Where the profit came from", has_bet, nothing, below, WAITING) or money is None:
+    if not put_section("Where the profit came from", has_bet, nothing, below, WAITING) or money is None:
         return
-    _split(money.split)
-    st.markdown("\n".join(f"- {escaped(sentence)}" for sentence in _told(money)))
+    _show_profit_parts(money.split)
+    st.markdown("\n".join(f"- {escaped(sentence)}" for sentence in _edge_sentences(money)))
 
 
-def _split(split: ProfitSplit) -> None:
+def _show_profit_parts(split: ProfitSplit) -> None:
     """Show the parts, each from where the one before it ended, and their sum."""
     # What is left over by rounding, a few millionths, is no luck.
     amounts = [round(getattr(split, key) / ONE, 4) for key, _, _ in PARTS]
-    ends = list(accumulate(amounts, initial=0.0))
+    cumulated_ends = list(accumulate(amounts, initial=0.0))
     profit = split.pnl / ONE
-    scale = span_scale([*pairwise(ends), (0.0, profit)])
+    scale = span_scale([*pairwise(cumulated_ends), (0.0, profit)])
 
     rows = []
-    for (_, label, meant), amount, start in zip(PARTS, amounts, ends, strict=False):
+    for (_, label, meant), amount, start in zip(PARTS, amounts, cumulated_ends, strict=False):
         row = _part_row(label, amount, meant, start, scale)
         rows.append(row)
     total = _part_row("P/L", profit, "The sum of the parts.", 0.0, scale)
     rows.append(total)
-    listing(rows, columns_of_table("profit"), "The parts of the profit, and their sum")
+    put_table(rows, columns_of_table("profit"), "The parts of the profit, and their sum")
 
 
 def _part_row(label: str, amount: float, meant: str, start: float, scale: Scale) -> dict[str, object]:
@@ -1230,25 +1252,25 @@ def _part_row(label: str, amount: float, meant: str, start: float, scale: Scale)
     look = "loss"
     if amount >= 0:
         look = "gain"
-    drawn = step(start, start + amount, look, scale)
+    drawn = step_bar(start, start + amount, look, scale)
     return {"Part": label, "Amount": amount, "Drawn": drawn, "What it is": meant}
 
 
-def _told(money: ProfitOrigin) -> list[str]:
+def _edge_sentences(money: ProfitOrigin) -> list[str]:
     """Say which share of the edge was realised, and how large the largest drawdown was."""
     sentences = []
     proven = money.proven
     if not isnan(proven.share):
         events = count(proven.events, "event")
-        sure = f"({events}: too few to tell)"
+        precision = f"({events}: too few to tell)"
         if proven.events >= ENOUGH_EVENTS:
-            sure = f"± {1.96 * proven.error:.0%} ({events})"
-        share = written(100 * proven.share, "%.0f%")
-        sentences.append(f"Realised {share} {sure} of the edge it claimed.")
+            precision = f"± {1.96 * proven.error:.0%} ({events})"
+        share_text = written(100 * proven.share, "%.0f%")
+        sentences.append(f"Realised {share_text} {precision} of the edge it claimed.")
     if money.drawdown is not None and money.drawdown.amount:
-        fall = money.drawdown
-        amount = dollars(round(fall.amount, -6))
-        sentences.append(f"Max drawdown {amount} ({fall.share:.1%}), in one cohort.")
+        drawdown = money.drawdown
+        amount = dollars(round(drawdown.amount, -6))
+        sentences.append(f"Max drawdown {amount} ({drawdown.share:.1%}), in one cohort.")
     return sentences
 
 
@@ -1257,7 +1279,7 @@ def show_stakes(exposures: Sequence[EventExposure], questions: Mapping[str, str]
     if not exposures:
         return
     subheading("At stake by event", "What the worst and the best end of an event would change.")
-    listing(
+    put_table(
         _stake_rows(exposures, questions), columns_of_table("at stake"), "What is at stake, a row an event"
     )
 

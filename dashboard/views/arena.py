@@ -57,13 +57,13 @@ from dashboard.cohorts import (
     calibration_box,
     cohort_calibration_box,
     cohort_lines,
+    cohort_strip,
     curves_of,
     money_box,
     read_all_holdings,
     read_cohort_curves,
     read_cohort_returns,
     read_diagrams,
-    strip,
 )
 from dashboard.html import (
     EMPTY,
@@ -104,7 +104,7 @@ from dashboard.record import (
     SeasonOverview,
     arena_status,
     cache_note,
-    kept,
+    read_cached,
     read_failed_turns,
     read_leaderboard_page,
     read_summed_curves,
@@ -249,23 +249,23 @@ def read_newest_decisions(connection: Connection, copies: Collection[str] = ()) 
 
     Agents that copy another are left out.
     """
-    trades: dict[str, ExplainedTrade] = {}
-    decisions = set()
+    trade_of_agent: dict[str, ExplainedTrade] = {}
+    decisions_shown = set()
     explained = _read_explained_trades(connection)
     for trade in sorted(explained, key=lambda trade: trade.kind not in MODELS):
         decision = (trade.market_id, trade.action, trade.side)
-        is_copy = trade.agent in copies or decision in decisions
-        if trade.agent not in trades and not is_copy:
-            trades[trade.agent] = trade
-            decisions.add(decision)
+        is_copy = trade.agent in copies or decision in decisions_shown
+        if trade.agent not in trade_of_agent and not is_copy:
+            trade_of_agent[trade.agent] = trade
+            decisions_shown.add(decision)
 
-    shown = tuple(trades.values())[:SHOWN]
+    shown = tuple(trade_of_agent.values())[:SHOWN]
     markets = _markets_by_id(connection, shown)
     outcomes = []
     for trade in shown:
         market = markets[trade.market_id]
         outcomes.append(outcome(market.ended, market.payout))
-    return NewestDecisions(shown, tuple(outcomes), _disputes(connection, copies))
+    return NewestDecisions(shown, tuple(outcomes), _read_disputes(connection, copies))
 
 
 def _markets_by_id(
@@ -276,20 +276,20 @@ def _markets_by_id(
     return {market.id: market for market in read_listed_markets(connection, ids)}
 
 
-def _disputes(connection: Connection, copies: Collection[str]) -> tuple[Dispute, ...]:
+def _read_disputes(connection: Connection, copies: Collection[str]) -> tuple[Dispute, ...]:
     """Return forecasts far from the price, one an agent: those of open markets first, by distance."""
-    far = [forecast for forecast in _read_far_forecasts(connection) if forecast.agent not in copies]
-    opinions = [forecast for forecast in far if forecast.kind in MODELS]
-    if not opinions:
-        opinions = [forecast for forecast in far if forecast.kind not in NULLS]
-    furthest: dict[MarketId, FarForecast] = {}
-    for forecast in opinions:
-        furthest.setdefault(forecast.market_id, forecast)
+    far_forecasts = [forecast for forecast in _read_far_forecasts(connection) if forecast.agent not in copies]
+    model_forecasts = [forecast for forecast in far_forecasts if forecast.kind in MODELS]
+    if not model_forecasts:
+        model_forecasts = [forecast for forecast in far_forecasts if forecast.kind not in NULLS]
+    furthest_in_market: dict[MarketId, FarForecast] = {}
+    for forecast in model_forecasts:
+        furthest_in_market.setdefault(forecast.market_id, forecast)
 
-    markets = _markets_by_id(connection, furthest.values())
-    prices = newest_rows(connection, QuoteRow, list(furthest), "at", "mid")
+    markets = _markets_by_id(connection, furthest_in_market.values())
+    prices = newest_rows(connection, QuoteRow, list(furthest_in_market), "at", "mid")
     disputes = []
-    for market_id, forecast in furthest.items():
+    for market_id, forecast in furthest_in_market.items():
         quote = prices.get(market_id)
         if quote is not None and quote.mid is not None:
             disputes.append(Dispute(forecast, markets[market_id], quote.mid))
@@ -298,9 +298,9 @@ def _disputes(connection: Connection, copies: Collection[str]) -> tuple[Dispute,
     by_agent: dict[str, Dispute] = {}
     for dispute in disputes:
         by_agent.setdefault(dispute.forecast.agent, dispute)
-    firsts = list(by_agent.values())
-    others = [dispute for dispute in disputes if dispute not in firsts]
-    return tuple([*firsts, *others][:SHOWN])
+    one_per_agent = list(by_agent.values())
+    others = [dispute for dispute in disputes if dispute not in one_per_agent]
+    return tuple([*one_per_agent, *others][:SHOWN])
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,23 +326,25 @@ class HeldMarkets:
 
 def read_held_markets(connection: Connection) -> HeldMarkets:
     """Return the markets in which agents hold positions."""
-    held: dict[MarketId, list[Position]] = {}
+    positions_in: dict[MarketId, list[Position]] = {}
     for holdings in read_all_holdings(connection).values():
         for holding in holdings:
-            held.setdefault(holding.position.market_id, []).append(holding.position)
+            positions_in.setdefault(holding.position.market_id, []).append(holding.position)
 
     markets = []
-    for market in read_listed_markets(connection, list(held)):
-        yes = 0
+    for market in read_listed_markets(connection, list(positions_in)):
+        yes_lots = 0
         value = 0
         gain = 0
-        lots = held[market.id]
-        for lot in lots:
-            yes += lot.side == "YES"
-            value += lot.money.value
-            gain += lot.money.unrealised
-        no = len(lots) - yes
-        markets.append(OpenMarket(market.id, market.question, market.closes_at, yes, no, value, gain))
+        positions = positions_in[market.id]
+        for position in positions:
+            yes_lots += position.side == "YES"
+            value += position.money.value
+            gain += position.money.unrealised
+        no_lots = len(positions) - yes_lots
+        markets.append(
+            OpenMarket(market.id, market.question, market.closes_at, yes_lots, no_lots, value, gain)
+        )
     markets.sort(key=lambda market: -market.value)
     return HeldMarkets(tuple(markets), read_newest_instant(connection, BEGINNING))
 
@@ -381,95 +383,104 @@ def page_of(number: int | None) -> Way:
 def show(record: RecordSource) -> None:
     """Show the verdict, the cohorts, money beside calibration, the board, and what was decided last."""
     overview = season(record)
-    offered = kept(record, read_cohort_returns)
+    returns = read_cached(record, read_cohort_returns)
     top = st.container()
-    number = asked_cohort(offered)
-    put(strip(offered, number, page_of, bars_lead=staying), "cohorts")
+    number = asked_cohort(returns)
+    put(cohort_strip(returns, number, page_of, bar_address=staying), "cohorts")
 
-    shown = kept(record, read_leaderboard_page, number)
-    lines = shown.lines
+    leaderboard_page = read_cached(record, read_leaderboard_page, number)
+    lines = leaderboard_page.lines
     with top:
-        _lead(record, overview, number)
-        show_age(shown.board)
+        _show_lead(record, overview, number)
+        show_age(leaderboard_page.board)
     has_money = overview.has_money
     if number is None:
-        names = racing(overview, lines)
-        curves: Curves = kept(record, read_summed_curves, names, INSTANTS)
+        names = drawn_agents(overview, lines)
+        curves: Curves = read_cached(record, read_summed_curves, names, INSTANTS)
     else:
         has_money = overview.cohort(number).rules.money
-        curves = curves_of(kept(record, read_cohort_curves, number))
+        curves = curves_of(read_cached(record, read_cohort_curves, number))
         names = by_gain(curves)
     colours = overview.colours(overview.first(names, NAMED))
 
     if have_all_failed(lines):
-        failed = kept(record, read_failed_turns, FAILURES, tuple(WHY), number)
+        failed = read_cached(record, read_failed_turns, FAILURES, tuple(WHY), number)
         put(failures_box(failed, lines, overview), "failures")
     else:
-        charts = _right_box(record, overview, number, lines, colours)
+        charts = _calibration_or_positions_box(record, overview, number, lines, colours)
         if has_money and only_valuation(curves) is None:
-            drawn = MoneyLook(overview, colours, leads=_leads(number), lucks=lucks_of(lines), height=HIGH)
-            charts = beside(money_box(curves, drawn), charts, look="halves first")
+            money_look = MoneyLook(
+                overview, colours, href_of=_leads(number), lucks=lucks_of(lines), height=HIGH
+            )
+            charts = beside(money_box(curves, money_look), charts, look="halves first")
         put(charts, "charts")
 
     look = BoardLook(overview, equity_values(curves if has_money else {}, "percent"), colours)
-    _boards(record, number, shown, look, has_money=has_money)
-    ways = {"Full leaderboard: all columns, parts of the season, CSV": way("leaderboard")}
+    _show_boards(record, number, leaderboard_page, look, has_money=has_money)
+    destinations = {"Full leaderboard: all columns, parts of the season, CSV": way("leaderboard")}
     if number is not None:
-        ways[f"Cohort {number}: rules, line-up, ranges"] = way("cohort", cohort=number)
-    newest = kept(record, read_newest_decisions, copies_of(shown.lines))
-    put(decisions(newest) + onward(ways), "decisions")
+        destinations[f"Cohort {number}: rules, line-up, ranges"] = way("cohort", cohort=number)
+    newest_decisions = read_cached(record, read_newest_decisions, copies_of(leaderboard_page.lines))
+    put(decisions_boxes(newest_decisions) + onward(destinations), "decisions")
 
 
-def _boards(
-    record: RecordSource, number: int | None, shown: LeaderboardPage, look: BoardLook, *, has_money: bool
+def _show_boards(
+    record: RecordSource,
+    number: int | None,
+    leaderboard_page: LeaderboardPage,
+    look: BoardLook,
+    *,
+    has_money: bool,
 ) -> None:
     """Show the board, and that of all kinds of questions if there are others than yes or no.
 
     Where nobody bets, that of all kinds stands alone, as it has everything known.
     """
-    lines = shown.lines
-    entry = kept(record, ALL_KINDS.read, number)
-    all_kinds = None if entry is None else entry.value
+    lines = leaderboard_page.lines
+    cached_kinds = read_cached(record, ALL_KINDS.read, number)
+    all_kinds = None if cached_kinds is None else cached_kinds.value
     if all_kinds is not None and not has_money:
         put(all_kinds_boxes(all_kinds, look.overview, costs=costs_of(lines)), "all kinds")
         return
 
-    if shown.board is None:
-        put(money_table(shown.money, look.overview.names), "table of money")
+    if leaderboard_page.board is None:
+        put(money_table(leaderboard_page.money, look.overview.names), "table of money")
     else:
         if number is not None:
-            lines = cohort_lines(shown.board.value, kept(record, CALIBRATIONS.read, number))
+            lines = cohort_lines(leaderboard_page.board.value, read_cached(record, CALIBRATIONS.read, number))
         provisional = is_provisional(lines)
         put(season_board(_chosen_lines(lines, look.overview), look, provisional=provisional), "board")
 
     put(all_kinds_boxes(all_kinds, look.overview), "all kinds")
 
 
-def _lead(record: RecordSource, overview: SeasonOverview, number: int | None) -> None:
+def _show_lead(record: RecordSource, overview: SeasonOverview, number: int | None) -> None:
     """Show the verdict, and below it what kind of season this is and when the next round is."""
-    entry = kept(record, LEADERBOARD.read)
+    entry = read_cached(record, LEADERBOARD.read)
     board = None if entry is None else entry.value
     title = "Scores are being computed."
-    rest = ""
-    verdict = kept(record, read_verdict)
+    other_sentences = ""
+    verdict = read_cached(record, read_verdict)
     if verdict is not None:
-        title, rest = headline(verdict)
+        title, other_sentences = headline(verdict)
     heading(plain(short_names(title, overview.names)))
 
     status = arena_status(record)
     newest = max((played.at for played in status.last), default=None)
-    about = [what_this_is(overview, board)]
+    sentences = [what_this_is(overview, board)]
     if number is not None:
         line = overview.cohort(number)
         over_all = "The verdict is over all cohorts."
-        about = [over_all, f"Cohort {number}, started {day(line.starts_at)}: {progress(line)}."]
+        sentences = [over_all, f"Cohort {number}, started {day(line.starts_at)}: {progress(line)}."]
     if newest:
-        coming = ""
+        next_round_text = ""
         if status.calendar.next_round:
-            coming = f"; {next_round(status.calendar.next_round, status.at, overview.cohorts[-1].stamp)}"
+            next_round_text = (
+                f"; {next_round(status.calendar.next_round, status.at, overview.cohorts[-1].stamp)}"
+            )
         at = moment(newest) if status.calendar.live else day(newest)
-        about.append(f"Newest round: {at}{coming}.")
-    put(lead(short_names(rest, overview.names), [*about, *stamps(overview.cohorts)]), "lead")
+        sentences.append(f"Newest round: {at}{next_round_text}.")
+    put(lead(short_names(other_sentences, overview.names), [*sentences, *stamps(overview.cohorts)]), "lead")
 
 
 def short_names(text: str, names: Collection[str]) -> str:
@@ -501,19 +512,19 @@ def _leads(number: int | None) -> Leads:
     return lambda name: way_to_agent(name, number).href
 
 
-def _right_box(
+def _calibration_or_positions_box(
     record: RecordSource, overview: SeasonOverview, number: int | None, lines: Lines, colours: Colours
 ) -> Markup:
     """Return the calibration of agents or, until something has resolved, their positions."""
     if is_before_results(lines):
-        positions = kept(record, read_held_markets)
+        positions = read_cached(record, read_held_markets)
         if positions.markets:
             return positions_box(positions)
     if number is None:
-        diagrams = kept(record, read_diagrams, list(colours))
+        diagrams = read_cached(record, read_diagrams, list(colours))
         return calibration_box(diagrams, colours, uncalibrated(lines), height=LOW)
 
-    entry = kept(record, CALIBRATIONS.read, number)
+    entry = read_cached(record, CALIBRATIONS.read, number)
     shown = sum(line.row.shown for line in lines)
     return cohort_calibration_box(entry, colours, overview.cohort(number), shown, height=LOW)
 
@@ -547,18 +558,18 @@ def lucks_of(lines: Lines) -> dict[str, Luck | None]:
 
 def _chosen_lines(lines: Lines, overview: SeasonOverview) -> Lines:
     """Let a group of agents be chosen if there are several; references are always shown."""
-    groups = {line.row.agent: overview.group(line.row.agent) for line in lines if not line.row.is_reference}
-    there = {ALL, *groups.values()}
-    if len(there) < 3:
+    group_of = {line.row.agent: overview.group(line.row.agent) for line in lines if not line.row.is_reference}
+    present_groups = {ALL, *group_of.values()}
+    if len(present_groups) < 3:
         return lines
-    options = {key: label for key, label in GROUPS.items() if key in there}
+    options = {key: label for key, label in GROUPS.items() if key in present_groups}
     group = choice("Agents", "show", options, ALL)
     if group == ALL:
         return lines
-    return [line for line in lines if groups.get(line.row.agent, group) == group]
+    return [line for line in lines if group_of.get(line.row.agent, group) == group]
 
 
-def racing(overview: SeasonOverview, lines: Lines) -> list[str]:
+def drawn_agents(overview: SeasonOverview, lines: Lines) -> list[str]:
     """Return the agents to draw: the first of the board or line-up, no copies, references last."""
     names = []
     for line in lines:
@@ -567,8 +578,8 @@ def racing(overview: SeasonOverview, lines: Lines) -> list[str]:
             names.append(row.agent)
     if not names:
         names = [name for name, kind in overview.agents if kind != MARKET]
-    there = [name for name in names if name in overview.names]
-    return sorted(there, key=overview.is_reference)[:RACED]
+    known_names = [name for name in names if name in overview.names]
+    return sorted(known_names, key=overview.is_reference)[:RACED]
 
 
 def what_this_is(overview: SeasonOverview, board: Leaderboard | None) -> str:
@@ -641,24 +652,26 @@ def failures_box(
     failed: Sequence[FailedTurn], lines: Lines, overview: SeasonOverview, address: Address = in_app
 ) -> Markup:
     """Return why no agent gave a usable answer: the newest failed turn of each, and what to do."""
-    newest: dict[str, FailedTurn] = {}
-    for last in failed:
-        newest.setdefault(last.agent, last)
+    newest_failure: dict[str, FailedTurn] = {}
+    for failure in failed:
+        newest_failure.setdefault(failure.agent, failure)
 
-    shown = []
+    quotations = []
     for line in lines:
         row = line.row
-        if row.agent in newest and not row.is_reference:
-            turn = newest[row.agent]
+        if row.agent in newest_failure and not row.is_reference:
+            turn = newest_failure[row.agent]
             place = f"cohort {turn.cohort}, round {turn.round}"
-            where = f"{overview.about(row.agent)} · {turn.code or turn.status} in {place}"
-            did = f"gave no usable answer in {count(row.turns, 'turn')}: {WHY[turn.status]}"
-            why = shortened_reason(turn.message or "", CAUSE)
-            shown.append(Quotation(row.agent, did, why, where, address(way_to_turn(turn))))
+            place_text = f"{overview.about(row.agent)} · {turn.code or turn.status} in {place}"
+            failure_text = f"gave no usable answer in {count(row.turns, 'turn')}: {WHY[turn.status]}"
+            cause = shortened_reason(turn.message or "", CAUSE)
+            quotations.append(
+                Quotation(row.agent, failure_text, cause, place_text, address(way_to_turn(turn)))
+            )
 
     page = linked(Markup("Operations"), address(way("operations")))
-    below = filled("%s lists every failed turn. “arena status” says what to do next.", page)
-    return box("Why no agent gave a usable answer", quotes(shown[:FAILED_SHOWN]), below)
+    advice = filled("%s lists every failed turn. “arena status” says what to do next.", page)
+    return box("Why no agent gave a usable answer", quotes(quotations[:FAILED_SHOWN]), advice)
 
 
 WHY = {
@@ -677,16 +690,16 @@ FAILED_SHOWN = 8
 def positions_box(positions: HeldMarkets, address: Address = in_app) -> Markup:
     """Return the agents' positions: the largest markets with their closing times, and the totals."""
     rows = []
-    lots = 0
-    worth = 0
-    soonest = None
+    position_count = 0
+    total_value = 0
+    soonest_close = None
     for market in positions.markets:
-        lots += market.yes + market.no
-        worth += market.value
+        position_count += market.yes + market.no
+        total_value += market.value
         closes = "closed"
         if market.closes_at > positions.at:
             closes = far_text(market.closes_at, positions.at)
-            soonest = min(soonest or market.closes_at, market.closes_at)
+            soonest_close = min(soonest_close or market.closes_at, market.closes_at)
         rows.append(
             {
                 "Market": market.question,
@@ -699,19 +712,19 @@ def positions_box(positions: HeldMarkets, address: Address = in_app) -> Markup:
             }
         )
 
-    held = f"{count(lots, 'position')} in {count(len(rows), 'market')}"
-    below = f"{held}, worth {in_dollars(worth / ONE)} at mid."
-    if soonest is not None:
-        below += f" The first market closes {far_text(soonest, positions.at)}."
+    positions_text = f"{count(position_count, 'position')} in {count(len(rows), 'market')}"
+    summary = f"{positions_text}, worth {in_dollars(total_value / ONE)} at mid."
+    if soonest_close is not None:
+        summary += f" The first market closes {far_text(soonest_close, positions.at)}."
     columns = columns_of_table("open markets")
     table = board_of({"": rows[:OPEN_MARKETS]}, columns, "Open positions by market")
-    return box("Open positions", table, below)
+    return box("Open positions", table, summary)
 
 
-def decisions(newest: NewestDecisions, address: Address = in_app) -> Markup:
+def decisions_boxes(newest: NewestDecisions, address: Address = in_app) -> Markup:
     """Return the latest decisions with their reasons, and the largest disagreements with the market."""
-    made = zip(newest.trades, newest.outcomes, strict=True)
-    trades = quotes(_trade(trade, ended, address) for trade, ended in made)
+    traded = zip(newest.trades, newest.outcomes, strict=True)
+    trades = quotes(_trade(trade, ended, address) for trade, ended in traded)
     if not trades:
         return NOTHING
     parts = [box("Largest recent trades", trades)]
@@ -732,18 +745,18 @@ def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> Quotat
     price = EMPTY
     if trade.shares:
         price = cents(round(trade.amount / trade.shares * 100) * 10_000)
-    did = f"{DONE[trade.action]} {trade.side} at {price}, {dollars(round(trade.amount, -6))}"
+    trade_text = f"{DONE[trade.action]} {trade.side} at {price}, {dollars(round(trade.amount, -6))}"
 
-    seen = f"says {rounded_percent(trade.probability)}"
+    belief_text = f"says {rounded_percent(trade.probability)}"
     if trade.mid is not None:
-        seen += f", price {cents(trade.mid)}"
+        belief_text += f", price {cents(trade.mid)}"
     if ended:
-        seen += f"; result: {ended}"
+        belief_text += f"; result: {ended}"
     return Quotation(
         who=trade.agent,
-        did=did,
+        did=trade_text,
         why=shortened_reason(trade.reason),
-        where=f"{seen} · {day(trade.at)} · {trade.question}",
+        where=f"{belief_text} · {day(trade.at)} · {trade.question}",
         href=address(way_to_turn(trade)),
     )
 

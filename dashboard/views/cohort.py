@@ -43,13 +43,13 @@ from dashboard.cohorts import (
     by_gain,
     cohort_calibration_box,
     cohort_lines,
+    cohort_strip,
     curves_of,
     money_box,
     read_cohort_curves,
     read_cohort_returns,
     read_ranges,
     rounds_of,
-    strip,
     turns_of,
 )
 from dashboard.html import beside, bullets, columns_of_table, html_table
@@ -61,8 +61,8 @@ from dashboard.pages import (
     controls,
     in_app,
     link,
-    named,
     on_demand,
+    options_of,
     put,
     show_age,
     staying,
@@ -73,8 +73,8 @@ from dashboard.record import (
     LeaderboardLine,
     RecordSource,
     SeasonOverview,
-    kept,
     line_of,
+    read_cached,
     read_round_times,
     read_verdict,
     season,
@@ -162,45 +162,45 @@ def page_of(number: int | None) -> Way:
 def show(record: RecordSource) -> None:
     """Show the page: the choice of cohort, the verdict, money and calibration, standings, frozen rules."""
     overview = season(record)
-    returns = kept(record, read_cohort_returns)
+    returns = read_cached(record, read_cohort_returns)
     top = st.container()
     number = asked_cohort(returns) or returns.telling
-    put(strip(returns, number, page_of, bars_lead=staying), "cohorts")
-    page = kept(record, read_cohort_page, number)
-    whole = curves_of(kept(record, read_cohort_curves, number))
+    put(cohort_strip(returns, number, page_of, bar_address=staying), "cohorts")
+    page = read_cached(record, read_cohort_page, number)
+    all_curves = curves_of(read_cached(record, read_cohort_curves, number))
     with top:
-        st.title(plain(heading(page.line, overview, whole)), anchor=False)
-        _lead(page, kept(record, read_verdict))
+        st.title(plain(heading(page.line, overview, all_curves)), anchor=False)
+        _show_lead(page, read_cached(record, read_verdict))
 
-    ranked = by_gain(whole)
+    by_profit = by_gain(all_curves)
     has_money = page.cohort.rules.money
     with controls():
         unit = choice("Unit", "unit", UNITS, "dollars") if has_money else "dollars"
-        known_ranges = kept(record, read_ranges, number) if has_money else ()
-        ranges = {key: RANGES[key] for key in (*known_ranges, "all")}
+        offered_ranges = read_cached(record, read_ranges, number) if has_money else ()
+        ranges = {key: RANGES[key] for key in (*offered_ranges, "all")}
         back = choice("Range", "range", ranges, "all") if len(ranges) > 1 else "all"
         readings = {key: label for key, label in READINGS.items() if key != "implied" or has_money}
         reading = choice("Reading", "reading", readings, "stated")
-        agents = {FIRST: "Highlight one agent"} | named(ranked)
+        agents = {FIRST: "Highlight one agent"} | options_of(by_profit)
         agent = choice("Highlight", "agent", agents, FIRST, "list")
     colours = overview.colours([agent])
     if agent == FIRST:
-        colours = overview.colours(overview.first(ranked, NAMED))
-    curves = whole
+        colours = overview.colours(overview.first(by_profit, NAMED))
+    curves = all_curves
     if back != "all":
-        curves = curves_of(kept(record, read_cohort_curves, number, BACK[back]))
-    rounds = rounds_of(kept(record, read_round_times), number)
-    drawn = MoneyLook(overview, colours, unit, turns_of(number), rounds)
-    money = money_box(curves, drawn, not_valued(page.line))
-    entry = kept(record, CALIBRATIONS.read, number)
+        curves = curves_of(read_cached(record, read_cohort_curves, number, BACK[back]))
+    rounds = rounds_of(read_cached(record, read_round_times), number)
+    money_look = MoneyLook(overview, colours, unit, turns_of(number), rounds)
+    money = money_box(curves, money_look, not_valued(page.line))
+    entry = read_cached(record, CALIBRATIONS.read, number)
     calibration = cohort_calibration_box(entry, colours, page.line, page.shown, reading)
     put(beside(money, calibration) if has_money else calibration, "charts")
 
-    look = BoardLook(overview, equity_values(whole if has_money else {}, "dollars"), colours)
+    look = BoardLook(overview, equity_values(all_curves if has_money else {}, "dollars"), colours)
     lines = cohort_lines(page.board.value, entry) if page.board else ()
-    _standings(page, lines, look, kept(record, ALL_KINDS.read, number))
-    on_demand(FROZEN, "rules", partial(_frozen, page))
-    _changed(page)
+    _show_standings(page, lines, look, read_cached(record, ALL_KINDS.read, number))
+    on_demand(FROZEN, "rules", partial(_show_frozen_rules, page))
+    _show_changes(page)
 
 
 def heading(line: CohortLine, overview: SeasonOverview, curves: Curves) -> str:
@@ -215,18 +215,18 @@ def heading(line: CohortLine, overview: SeasonOverview, curves: Curves) -> str:
         return f"{title}: only references play"
 
     gains = {name: curves[name][-1].dollars for name in players}
-    first = players[0]
-    winners = sum(gain > CENT for gain in gains.values())
+    leader = players[0]
+    winner_count = sum(gain > CENT for gain in gains.values())
     so_far = " so far" * (line.ended_at is None)
-    amount = written(gains[first], "short")
-    if winners:
-        made = f"{winners:,} of {count(len(players), 'agent')} made money"
-        return f"{title}: {first} made most{so_far}, {amount}; {made}"
+    profit_text = written(gains[leader], "short")
+    if winner_count:
+        winners_text = f"{winner_count:,} of {count(len(players), 'agent')} made money"
+        return f"{title}: {leader} made most{so_far}, {profit_text}; {winners_text}"
     if not any(abs(gain) > CENT for gain in gains.values()):
         return f"{title}: no agent made or lost money{so_far}"
-    if gains[first] < -CENT:
-        return f"{title}: every agent lost money{so_far}; {first} lost least, {amount}"
-    return f"{title}: no agent made money{so_far}; {first} lost none"
+    if gains[leader] < -CENT:
+        return f"{title}: every agent lost money{so_far}; {leader} lost least, {profit_text}"
+    return f"{title}: no agent made money{so_far}; {leader} lost none"
 
 
 CENT = 0.005
@@ -240,7 +240,7 @@ def not_valued(line: CohortLine) -> str:
     return NOT_VALUED
 
 
-def _lead(page: CohortPage, verdict: Verdict | None) -> None:
+def _show_lead(page: CohortPage, verdict: Verdict | None) -> None:
     """Show how far the cohort is, and the verdict."""
     sentences = [f"Started {day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]
     st.caption(leading(" ".join(sentences)))
@@ -249,7 +249,7 @@ def _lead(page: CohortPage, verdict: Verdict | None) -> None:
     show_age(page.board)
 
 
-def _standings(
+def _show_standings(
     page: CohortPage,
     lines: Sequence[LeaderboardLine],
     look: BoardLook,
@@ -262,11 +262,13 @@ def _standings(
         return
 
     has_money = page.cohort.rules.money
-    found = None if all_kinds is None else all_kinds.value
-    if found is None or has_money:
-        also = ALSO if has_money else ("resolved",)
-        put(season_board(lines, look, also, provisional=is_provisional(lines)), "board")
-    put(all_kinds_boxes(found, look.overview, costs=None if has_money else costs_of(lines)), "all kinds")
+    kinds_value = None if all_kinds is None else all_kinds.value
+    if kinds_value is None or has_money:
+        extra_columns = ALSO if has_money else ("resolved",)
+        put(season_board(lines, look, extra_columns, provisional=is_provisional(lines)), "board")
+    put(
+        all_kinds_boxes(kinds_value, look.overview, costs=None if has_money else costs_of(lines)), "all kinds"
+    )
     link("All columns, CSV", "leaderboard", cohort=page.line.number)
     on_demand(RATINGS, "ratings", partial(show_ratings, lines, [page.line]))
     if page.board.value.metaculus:
@@ -276,7 +278,7 @@ def _standings(
 FROZEN = "How this cohort plays: rules and line-up, frozen at its start"
 
 
-def _frozen(page: CohortPage) -> None:
+def _show_frozen_rules(page: CohortPage) -> None:
     """Show the rules of the cohort, and who plays."""
     if page.before is not None and not page.changed:
         st.caption(f"Identical to cohort {page.before}: same agents, rules, markets and prompts.")
@@ -296,7 +298,7 @@ def line_up(cohort: Cohort, address: Address = in_app) -> Markup:
     return html_table(rows, columns_of_table("line-up"), "Line-up of the cohort")
 
 
-def _changed(page: CohortPage) -> None:
+def _show_changes(page: CohortPage) -> None:
     """Show what differs from the cohort before, as `arena show cohort` says it."""
     if page.changed:
         with st.expander(f"What differs from cohort {page.before}"):

@@ -19,13 +19,13 @@ from dashboard.long_names import short_forms
 from dashboard.pages import (
     choice,
     controls,
-    listing,
-    named,
     no_such,
     not_yet,
+    options_of,
     put,
+    put_table,
+    put_view_link,
     show_cached,
-    step,
     subheading,
     way,
 )
@@ -35,7 +35,7 @@ from dashboard.record import (
     SeasonOverview,
     by_agent,
     by_leaderboard,
-    kept,
+    read_cached,
     read_leaderboard_page,
     read_verdict,
     season,
@@ -68,36 +68,36 @@ FEW = "Markets of one event count as one; an interval takes 20 events of equal s
 def show(record: RecordSource) -> None:
     """Show the choice of two, the result, the markets that decided it, and all duels of the first."""
     overview = season(record)
-    verdict = kept(record, read_verdict) or Verdict()
+    verdict = read_cached(record, read_verdict) or Verdict()
     if len(overview.agents) < 2:
         st.title(TITLE, anchor=False)
         st.info("A duel takes two agents: name another in the config.", icon=":material/group_add:")
         return
     top = st.container()
     leaderboard = by_leaderboard(record)
-    first, second = _two(leaderboard)
-    duels = kept(record, DUELS.read, first)
-    every = show_cached(duels, LATER)
-    lines = kept(record, read_leaderboard_page).lines
-    silent = _silent(lines, first, second)
+    first, second = _ask_two_agents(leaderboard)
+    duels = read_cached(record, DUELS.read, first)
+    all_duels = show_cached(duels, LATER)
+    lines = read_cached(record, read_leaderboard_page).lines
+    agents_without_answers = _silent(lines, first, second)
     top.title(plain(heading(first, second, verdict)), anchor=False)
-    if every is None:
+    if all_duels is None:
         return
 
     about_cohorts = " ".join(stamps(overview.cohorts))
     st.caption(leading(about_cohorts))
-    details = next((details for details in every if details.duel.b == second), None)
-    if silent:
-        names = " or ".join(map(code, silent))
+    details = next((details for details in all_duels if details.duel.b == second), None)
+    if agents_without_answers:
+        names = " or ".join(map(code, agents_without_answers))
         why = f"Nothing to compare: no answer from {names} yet."
         not_yet(why)
     elif details is None:
         why = f"{code(first)} and {code(second)} have no forecast in common yet."
         not_yet(why)
     else:
-        _duel(record, details, verdict, overview)
-    if every and first not in silent:
-        _others(every, verdict, first, second)
+        _show_duel(record, details, verdict, overview)
+    if all_duels and first not in agents_without_answers:
+        _show_other_duels(all_duels, verdict, first, second)
 
 
 def _silent(lines: Lines, *names: str) -> list[str]:
@@ -107,45 +107,49 @@ def _silent(lines: Lines, *names: str) -> list[str]:
     return [row.agent for row in asked if row.kind != MARKET and not row.answered]
 
 
-def _duel(record: RecordSource, details: DuelDetails, verdict: Verdict, overview: SeasonOverview) -> None:
+def _show_duel(
+    record: RecordSource, details: DuelDetails, verdict: Verdict, overview: SeasonOverview
+) -> None:
     """Show the result of a duel, its cost, and what decided it."""
     colours = overview.colours([details.duel.a, details.duel.b])
     looks = list(colours.values())
-    _verdict(details, verdict, looks)
+    _show_verdict(details, verdict, looks)
 
-    spending = kept(record, read_spending, details.duel)
+    spending = read_cached(record, read_spending, details.duel)
     spent = spending_sentences(spending)
     if spent and overview.is_simulated:
         spent = [*spent, "These costs are simulated: no money was paid."]
     if spent:
         text = with_true_minus(" ".join(spent))
         st.caption(plain(text, most=1_000))
-    _spread(details, looks)
-    _deciders(details)
+    _show_event_differences(details, looks)
+    _show_deciding_markets(details)
 
 
-def _two(names: Sequence[str]) -> tuple[str, str]:
+def _ask_two_agents(names: Sequence[str]) -> tuple[str, str]:
     """Let two be chosen: those that the address names, else the first two of the board."""
     asked = {key: st.query_params.get(key) for key in ("a", "b")}
     no_such("agent", asked.values(), names)
-    options = named(names)
+    options = options_of(names)
     with controls():
         default = next(name for name in names if name != asked["b"])
         first = choice("First agent", "a", options, default, "list")
         st.markdown("against", width="content")
-        rest = named(name for name in names if name != first)
+        rest = options_of(name for name in names if name != first)
         second = choice("Second agent", "b", rest, next(iter(rest)), "list")
-        step("⇄ Swap", "duel", a=second, b=first)
+        put_view_link("⇄ Swap", "duel", a=second, b=first)
     return first, second
 
 
-def _verdict(details: DuelDetails, verdict: Verdict, looks: Sequence[str]) -> None:
+def _show_verdict(details: DuelDetails, verdict: Verdict, looks: Sequence[str]) -> None:
     """Show the verdict on the two, the gap between them with its interval, and the figures."""
     duel = details.duel
     title = heading(duel.a, duel.b, verdict)
-    about, *rest = [sentence for sentence in duel_sentences(duel, verdict) if sentence != title]
-    if rest:
-        text = with_true_minus(" ".join(rest))
+    first_sentence, *other_sentences = [
+        sentence for sentence in duel_sentences(duel, verdict) if sentence != title
+    ]
+    if other_sentences:
+        text = with_true_minus(" ".join(other_sentences))
         st.markdown(plain(text, most=2_000))
     if duel.gap is not None and not duel.same:
         chart = gap_chart(duel.gap, duel.low, duel.high, (duel.b, duel.a), looks[::-1])
@@ -154,7 +158,7 @@ def _verdict(details: DuelDetails, verdict: Verdict, looks: Sequence[str]) -> No
 
     pair = verdict.pair(duel.a, duel.b)
     put(tiles(figures(duel, pair)), "figures")
-    counted = plain(about)
+    counted = plain(first_sentence)
     if duel.gap is not None and duel.by == "rows":  # then the tiles have said the rest
         counted = f"{duel.effective:.1f} effective events."
     st.caption(f"{counted} {FEW}")
@@ -167,7 +171,7 @@ def heading(first: str, second: str, verdict: Verdict) -> str:
     return duel_verdict(first, second, verdict)
 
 
-def told_text(pair: PairVerdict | None) -> str:
+def verdict_time_text(pair: PairVerdict | None) -> str:
     """Say since when there is a verdict on a pair, or when there may be."""
     if pair is None:
         return EMPTY
@@ -183,23 +187,23 @@ def figures(duel: Duel, pair: PairVerdict | None) -> list[Tile]:
     if duel.gap is not None:
         texts["Gap"] = written(duel.gap, "%+.4f")
     if pair is not None:
-        texts["Verdict"] = told_text(pair)
+        texts["Verdict"] = verdict_time_text(pair)
     for label, value in (("Common forecasts", duel.rows), ("Markets", duel.markets), ("Events", duel.events)):
         texts[label] = f"{value:,}"
     return [Tile(text, label, FIGURES[label]) for label, text in texts.items()]
 
 
-def _spread(details: DuelDetails, looks: Sequence[str]) -> None:
+def _show_event_differences(details: DuelDetails, looks: Sequence[str]) -> None:
     """Show common events by how much closer one was than the other."""
     duel = details.duel
-    apart = sum(details.differences)
-    if duel.gap is None or duel.same or not apart:
+    events_apart = sum(details.differences)
+    if duel.gap is None or duel.same or not events_apart:
         return
 
     below = f"How many events lay how far apart; right of the middle {duel.a} was closer."
-    even = duel.events - sum(details.differences)
-    if even:
-        events = count(even, "event")
+    equal_events = duel.events - sum(details.differences)
+    if equal_events:
+        events = count(equal_events, "event")
         below += f" In {events} they came out even."
     bars = [looks[low < 0] for low in details.edges[:-1]]
     chart = columns_chart(
@@ -208,7 +212,7 @@ def _spread(details: DuelDetails, looks: Sequence[str]) -> None:
     put(box("Event by event", chart, below), "events")
 
 
-def _deciders(details: DuelDetails) -> None:
+def _show_deciding_markets(details: DuelDetails) -> None:
     """Show the markets that decided the duel, for either side."""
     duel = details.duel
     columns = dict(columns_of_table("deciders"))
@@ -220,7 +224,7 @@ def _deciders(details: DuelDetails) -> None:
         if markets:
             subheading(f"Where {plain(name)} was closer", "Markets that moved the gap most.")
             rows = _decider_rows(markets)
-            listing(rows, columns, f"Markets that {key} won")
+            put_table(rows, columns, f"Markets that {key} won")
 
 
 def _decider_rows(markets: Sequence[DecidingMarket]) -> Rows:
@@ -237,7 +241,7 @@ def _decider_rows(markets: Sequence[DecidingMarket]) -> Rows:
         }
 
 
-def _others(every: Sequence[DuelDetails], verdict: Verdict, first: str, second: str) -> None:
+def _show_other_duels(every: Sequence[DuelDetails], verdict: Verdict, first: str, second: str) -> None:
     """Show all duels of the first agent, its largest gap first."""
     subheading(f"All duels of {plain(first)}", "Against everyone, its largest gap first.")
     duels = [details.duel for details in every]
@@ -250,7 +254,7 @@ def _others(every: Sequence[DuelDetails], verdict: Verdict, first: str, second: 
             row_page = way("duel", a=first, b=duel.b)
             row["href"] = row_page.href
         rows.append(row)
-    listing(rows, columns_of_table("duels"), "All duels of the first agent")
+    put_table(rows, columns_of_table("duels"), "All duels of the first agent")
 
 
 def _duel_row(duel: Duel, pair: PairVerdict | None) -> dict[str, object]:
@@ -261,6 +265,6 @@ def _duel_row(duel: Duel, pair: PairVerdict | None) -> dict[str, object]:
         "from": duel.low,
         "to": duel.high,
         "Better": pair.better if pair is not None and pair.since else None,
-        "Verdict": told_text(pair),
+        "Verdict": verdict_time_text(pair),
         "Events": duel.events,
     }

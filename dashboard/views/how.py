@@ -10,7 +10,7 @@ from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import Connection
 from dashboard.html import beside, box, bullets, each, linked, meanings
 from dashboard.pages import Address, in_app, put, way
-from dashboard.record import RecordSource, kept
+from dashboard.record import RecordSource, read_cached
 from dashboard.words import filled, rules
 
 TITLE = "How it works"
@@ -22,7 +22,7 @@ TEXT = Path(__file__).parents[1] / "assets" / "how.toml"
 
 def show(record: RecordSource) -> None:
     """Show the page."""
-    put(how_it_works(kept(record, read_newest)), "how")
+    put(how_it_works(read_cached(record, read_newest)), "how")
 
 
 def read_newest(connection: Connection) -> Cohort | None:

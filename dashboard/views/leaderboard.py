@@ -49,10 +49,10 @@ from dashboard.pages import (
     ALL,
     choice,
     controls,
-    named,
     no_such,
     not_yet,
     nothing_found,
+    options_of,
     put,
     show_age,
     subheading,
@@ -66,7 +66,7 @@ from dashboard.record import (
     RecordSource,
     SeasonOverview,
     cache_note,
-    kept,
+    read_cached,
     read_leaderboard_page,
     read_verdict,
     season,
@@ -113,29 +113,29 @@ def show(record: RecordSource) -> None:
         else:
             number = int(chosen)
 
-    shown = kept(record, read_leaderboard_page, number)
+    shown = read_cached(record, read_leaderboard_page, number)
     with top:
-        _lead(record, overview, shown, chosen)
+        _show_lead(record, overview, shown, chosen)
     if by != WHOLE:
-        _part(record, by, shown, overview)
+        _show_part(record, by, shown, overview)
     elif shown.board is None:
         put(money_table(shown.money, overview.names), "table of money")
     else:
-        _whole(shown, overview, chosen)
+        _show_whole_board(shown, overview, chosen)
 
 
-def _verdict(record: RecordSource, shown: LeaderboardPage, chosen: str) -> str:
+def _verdict_text(record: RecordSource, shown: LeaderboardPage, chosen: str) -> str:
     """Return the verdict of the whole record, which a single cohort has none beside."""
     if chosen != ALL:
-        return over_all_cohorts(kept(record, read_verdict))
+        return over_all_cohorts(read_cached(record, read_verdict))
     if shown.board is None:
         return ""
-    return whole_verdict(kept(record, read_verdict))
+    return whole_verdict(read_cached(record, read_verdict))
 
 
-def _lead(record: RecordSource, overview: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
+def _show_lead(record: RecordSource, overview: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
     """Show the first words: the verdict, and what kind of season this is."""
-    verdict = _verdict(record, shown, chosen)
+    verdict = _verdict_text(record, shown, chosen)
     if verdict:
         st.markdown(leading(verdict))
 
@@ -147,7 +147,7 @@ def _lead(record: RecordSource, overview: SeasonOverview, shown: LeaderboardPage
     show_age(shown.board)
 
 
-def _whole(shown: LeaderboardPage, overview: SeasonOverview, chosen: str) -> None:
+def _show_whole_board(shown: LeaderboardPage, overview: SeasonOverview, chosen: str) -> None:
     """Show the board with all its figures, those that are not ranked, and the agents by skill and return."""
     with controls():
         reading = choice("Reading", "reading", READINGS, "stated")
@@ -163,19 +163,19 @@ def _whole(shown: LeaderboardPage, overview: SeasonOverview, chosen: str) -> Non
         look = BoardLook(overview, {}, {})
         put(season_board(lines, look, provisional=True), "board")
     elif group == ALL:
-        _boards(lines, COLUMNS, overview)
+        _show_boards(lines, COLUMNS, overview)
     else:
-        _boards(lines, columns_of(*GROUPS.get(groups[group], SHORT)), overview)
+        _show_boards(lines, columns_of(*GROUPS.get(groups[group], SHORT)), overview)
     if not lines:
         nothing_found("No agent has a matching name. Clear the search to see all.")
 
     every = [line.row.agent for line in shown.lines]
     _download(as_csv(every, shown.lines, COLUMNS), f"leaderboard-{chosen}.csv")
     figure, of = ("skill", "skill") if reading == "stated" else (f"brier_{reading}", "score")
-    _plane(lines, {line.row.agent: getattr(line.row, figure) for line in lines}, overview, of)
+    _show_scatter(lines, {line.row.agent: getattr(line.row, figure) for line in lines}, overview, of)
 
 
-def _boards(lines: Lines, columns: Sequence[LeaderboardColumn], overview: SeasonOverview) -> None:
+def _show_boards(lines: Lines, columns: Sequence[LeaderboardColumn], overview: SeasonOverview) -> None:
     """Show the agents that are ranked, then the references, then the other agents."""
     parts = board_parts(lines)
     if parts.ranked:
@@ -205,16 +205,18 @@ def _download(text: str, name: str) -> None:
     )
 
 
-def _part(record: RecordSource, by: str, shown: LeaderboardPage, overview: SeasonOverview) -> None:
+def _show_part(
+    record: RecordSource, part_kind: str, shown: LeaderboardPage, overview: SeasonOverview
+) -> None:
     """Show every agent against the price in one part of the season."""
-    entry = kept(record, SLICES.read, by)
+    entry = read_cached(record, SLICES.read, part_kind)
     if entry is None:
         not_yet(cache_note(None, "Parts of the season"))
         return
     parts = board_parts(shown.lines)
-    others = {line.row.agent for line in parts.unranked}
-    every = [part for part in entry.value if part.gain.agent not in others]
-    names = named(part.slice for part in every)
+    unranked_agents = {line.row.agent for line in parts.unranked}
+    ranked_parts = [part for part in entry.value if part.gain.agent not in unranked_agents]
+    names = options_of(part.slice for part in ranked_parts)
     if not names:
         st.info("No forecast has a result yet: parts come with the first results.")
         return
@@ -222,14 +224,16 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, overview: Seaso
     with controls():
         chosen = choice("Part", "part", names, next(iter(names)), "list")
         search = typed("Search", "search", SEARCH)
-    here = [part for part in every if part.slice == chosen]
-    rows = sorted(matching(here, search, lambda part: part.gain.agent), key=_by_skill)
+    chosen_parts = [part for part in ranked_parts if part.slice == chosen]
+    rows = sorted(matching(chosen_parts, search, lambda part: part.gain.agent), key=_by_skill)
     put(_part_table(rows, overview), "table")
 
     agents = [part.gain.agent for part in rows]
-    _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")
+    _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{part_kind}.csv")
     skills = {part.gain.agent: part.gain.skill for part in rows}
-    _plane(shown.lines, skills, overview, about="Skill is of this part, return of the whole season. ")
+    _show_scatter(
+        shown.lines, skills, overview, introduction="Skill is of this part, return of the whole season. "
+    )
 
 
 def _part_table(parts: Sequence[Slice], overview: SeasonOverview) -> Markup:
@@ -252,35 +256,35 @@ def _by_skill(part: Slice) -> tuple[float, float, str]:
     return highest_first(gain.low), highest_first(gain.skill), gain.agent
 
 
-def _plane(
+def _show_scatter(
     lines: Lines,
     values: Mapping[str, float | None],
     season: SeasonOverview,
-    of: str = "skill",
-    about: str = "",
+    figure_name: str = "skill",
+    introduction: str = "",
 ) -> None:
     """Show skill, or the score of another reading, against return; the first three are named."""
     returns = {line.row.agent: line.row.return_pct for line in lines}
-    drawn = [name for name in values if None not in (values[name], returns.get(name))]
-    looks = season.colours(season.players(drawn)[:NAMED])
+    drawn_names = [name for name in values if None not in (values[name], returns.get(name))]
+    colours = season.colours(season.players(drawn_names)[:NAMED])
     spots = []
     for name, value in values.items():
-        earned = returns.get(name)
-        if value is not None and earned is not None:
-            spots.append((name, value, earned, looks.get(name, REST)))
+        return_percent = returns.get(name)
+        if value is not None and return_percent is not None:
+            spots.append((name, value, return_percent, colours.get(name, REST)))
     if not spots:
         return
 
     unit = "%+.3f"
-    below = (
+    explanation = (
         "Across: skill, in Brier points closer than the price. Up: return, which luck moves far more. "
         "Grey: references and others; point at a dot for its name."
     )
-    if of != "skill":
+    if figure_name != "skill":
         unit = "%.2f"
-        below = "Across: Brier score, better to the left. Up: return. Grey: references and others."
-    chart = scatter(spots, f"Each agent's {of} and return", unit, "%+.0f%")
-    put(box(f"{of.capitalize()} against return", chart, about + below), "plane")
+        explanation = "Across: Brier score, better to the left. Up: return. Grey: references and others."
+    chart = scatter(spots, f"Each agent's {figure_name} and return", unit, "%+.0f%")
+    put(box(f"{figure_name.capitalize()} against return", chart, introduction + explanation), "plane")
 
 
 SORTS = {
@@ -307,42 +311,42 @@ def ordered(lines: Lines, sort: str, reading: str) -> list[LeaderboardLine]:
         return sorted(lines, key=lambda line: natural_key(line.row.agent))
     if sort == "best" and reading == "stated":
         return list(lines)
-    return sorted(lines, key=_key(sort, reading))
+    return sorted(lines, key=_sort_key(sort, reading))
 
 
-def _key(sort: str, reading: str) -> Callable[[LeaderboardLine], float]:
+def _sort_key(sort: str, reading: str) -> Callable[[LeaderboardLine], float]:
     """Return what lines are sorted by: the smallest first."""
-    smallest = {"best": f"brier_{reading}", "implied": "brier_implied", "cost": "cost_per_forecast"}
-    largest = {
+    smallest_first = {"best": f"brier_{reading}", "implied": "brier_implied", "cost": "cost_per_forecast"}
+    largest_first = {
         "evidence": "evidence",
         "profit": "pnl",
         "return": "return_pct",
         "wins": "win_rate",
         "events": "events",
     }
-    name = smallest.get(sort) or largest[sort]
+    figure_name = smallest_first.get(sort) or largest_first[sort]
 
     def key(line: LeaderboardLine) -> float:
-        value: float | None = getattr(line.row, name)
+        value: float | None = getattr(line.row, figure_name)
         if value is None:
             return math.inf
-        if sort in smallest:
+        if sort in smallest_first:
             return value
         return -value
 
     return key
 
 
-def matching(rows: Sequence[Row], search: str, name: Callable[[Row], str]) -> list[Row]:
+def matching(rows: Sequence[Row], search: str, name_of: Callable[[Row], str]) -> list[Row]:
     """Return those whose name has all of these words in it, whatever their case.
 
     >>> matching(["Ann", "bob", "annabel"], "AN n", str)
     ['Ann', 'annabel']
     """
-    wanted = search.casefold().split()
-    found = []
+    wanted_words = search.casefold().split()
+    matching_rows = []
     for row in rows:
-        text = name(row).casefold()
-        if all(word in text for word in wanted):
-            found.append(row)
-    return found
+        text = name_of(row).casefold()
+        if all(word in text for word in wanted_words):
+            matching_rows.append(row)
+    return matching_rows

@@ -40,7 +40,7 @@ from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.record.write.listings import PAGE_FIELDS, quote_of
 from arena.record.write.listings import QUOTE_FIELDS as PRICED
 from dashboard.board import market_table
-from dashboard.charts import MEDIAN, YES_PRICE, Line, line_chart, strip, thin
+from dashboard.charts import MEDIAN, YES_PRICE, Line, evenly_spaced, line_chart, probability_strip
 from dashboard.html import (
     EMPTY,
     NOTHING,
@@ -62,14 +62,14 @@ from dashboard.pages import (
     choice,
     heading,
     in_app,
-    listing,
     long_text,
-    named,
     nothing_found,
     on_demand,
+    options_of,
     put,
-    section,
-    step,
+    put_section,
+    put_table,
+    put_view_link,
     subheading,
     way,
     way_to_turn,
@@ -84,7 +84,7 @@ from dashboard.questions import (
     is_answer,
     odds_of,
 )
-from dashboard.record import MarketFilter, RecordSource, SeasonOverview, kept, read_market_list, season
+from dashboard.record import MarketFilter, RecordSource, SeasonOverview, read_cached, read_market_list, season
 from dashboard.words import (
     DONE,
     cents,
@@ -433,20 +433,20 @@ class MarketPage:
     quote: Quote | None
     now: datetime
     pages: tuple[PageVersion, ...]
-    ends: tuple[tuple[Resolution, datetime], ...]
-    offered: tuple[MarketRound, ...]
-    dealt: tuple[MarketTrade, ...]
+    resolutions: tuple[tuple[Resolution, datetime], ...]
+    rounds: tuple[MarketRound, ...]
+    trades: tuple[MarketTrade, ...]
     positions: tuple[MarketPosition, ...]
 
     @property
     def closed(self) -> bool:
         """Tell whether no more bets on it are possible."""
-        return bool(self.ends) or self.market.closes_at <= self.now
+        return bool(self.resolutions) or self.market.closes_at <= self.now
 
     @property
-    def spoken_last(self) -> int:
+    def last_showing_cohort(self) -> int:
         """Return the cohort that showed it last, or 0 if none did."""
-        shown = ((place.at, place.cohort) for place in self.offered if place.shown)
+        shown = ((place.at, place.cohort) for place in self.rounds if place.shown)
         return max(shown, default=(BEGINNING, 0))[1]
 
 
@@ -466,8 +466,8 @@ class History:
     """A market's prices and its forecasts in one cohort, thinned to what a chart can show."""
 
     prices: PriceHistory
-    said: tuple[MarketForecast, ...]
-    last: tuple[LastForecast, ...]
+    forecasts: tuple[MarketForecast, ...]
+    last_forecasts: tuple[LastForecast, ...]
     thinned: bool
 
 
@@ -479,37 +479,37 @@ def read_market_page(
     if not pages:
         return None
 
-    quoted = newest_rows(connection, QuoteRow, [market], "at", *PRICED).get(market)
+    newest_quote_row = newest_rows(connection, QuoteRow, [market], "at", *PRICED).get(market)
     accounts = read_market_accounts(connection, market)
-    one_a_cohort = {account.cohort: account.entrant_id for account in accounts}
-    priced = read_last_marks(connection, market, one_a_cohort.values())
+    entrant_of_cohort = {account.cohort: account.entrant_id for account in accounts}
+    last_marks = read_last_marks(connection, market, entrant_of_cohort.values())
     positions: list[MarketPosition] = []
     for account in accounts:
-        positions += _positions(account, priced)
+        positions += _positions(account, last_marks)
 
     newest = newest or read_newest_instant(connection, BEGINNING)
-    ends = tuple(read_resolution_versions(connection, market))
-    offered = tuple(read_market_rounds(connection, market))
-    dealt = tuple(read_market_trades(connection, market, DEALT))
+    resolutions = tuple(read_resolution_versions(connection, market))
+    rounds = tuple(read_market_rounds(connection, market))
+    trades = tuple(read_market_trades(connection, market, DEALT))
     return MarketPage(
         market=pages[-1].market,
-        quote=None if quoted is None else quote_of(quoted),
+        quote=None if newest_quote_row is None else quote_of(newest_quote_row),
         now=max(newest, pages[-1].at),
         pages=tuple(pages),
-        ends=ends,
-        offered=offered,
-        dealt=dealt,
+        resolutions=resolutions,
+        rounds=rounds,
+        trades=trades,
         positions=tuple(positions),
     )
 
 
-def _positions(account: MarketAccount, priced: Priced) -> Iterator[MarketPosition]:
+def _positions(account: MarketAccount, last_marks: Priced) -> Iterator[MarketPosition]:
     """Yield an account's lots; those without a price are valued at cost, as everywhere."""
     lots: dict[LotKey, list[Entry]] = {}
     for entry in account.entries:
         lots.setdefault(lot_key(entry), []).append(entry)
 
-    quote, at = priced.get(account.cohort, (None, BEGINNING))
+    quote, at = last_marks.get(account.cohort, (None, BEGINNING))
     for key, entries in lots.items():
         shares = 0
         bought = 0
@@ -521,67 +521,73 @@ def _positions(account: MarketAccount, priced: Priced) -> Iterator[MarketPositio
                 bought += entry.shares
 
         side = key[1]
-        price = price_of(quote, side, at, None).value
-        if price is not None:
-            value = worth(shares, price)
-        position_lots = profit_by_lot(entries, {key: value})
-        lot = position_lots[key]
-        price_now = price if shares else None
-        yield MarketPosition(account.cohort, account.agent, side, lot, price_now, bought)
+        last_price = price_of(quote, side, at, None).value
+        if last_price is not None:
+            value = worth(shares, last_price)
+        profits = profit_by_lot(entries, {key: value})
+        lot_profit = profits[key]
+        shown_price = last_price if shares else None
+        yield MarketPosition(account.cohort, account.agent, side, lot_profit, shown_price, bought)
 
 
 def read_market_history(
-    connection: Connection, market: MarketId, cohort: int, offered: Sequence[MarketRound]
+    connection: Connection, market: MarketId, cohort: int, market_rounds: Sequence[MarketRound]
 ) -> History:
-    """Return a market's prices and its forecasts in a cohort, over time."""
-    places = {place.round_id: place for place in offered if place.shown and place.cohort == cohort}
-    rounds = list(places)
-    newest = read_market_forecasts(connection, market, rounds[-1:])
-    most = min(SAID // max(len(newest), 1), PRICES)
-    drawn = thin(rounds, most)
-    forecasts = read_market_forecasts(connection, market, drawn)
+    """Return a market's prices and a cohort's forecasts of it over time, and each agent's last forecast."""
+    shown_rounds = {
+        round_shown.round_id: round_shown
+        for round_shown in market_rounds
+        if round_shown.shown and round_shown.cohort == cohort
+    }
+    rounds = list(shown_rounds)
+    newest_forecasts = read_market_forecasts(connection, market, rounds[-1:])
+    most_rounds = min(SAID // max(len(newest_forecasts), 1), PRICES)
+    drawn_rounds = evenly_spaced(rounds, most_rounds)
+    forecasts = read_market_forecasts(connection, market, drawn_rounds)
 
-    newest_of = {}
-    by_round = sorted(forecasts, key=lambda forecast: places[forecast.round_id].number)
+    newest_forecast_of = {}
+    by_round = sorted(forecasts, key=lambda forecast: shown_rounds[forecast.round_id].number)
     for forecast in by_round:
-        newest_of[forecast.agent] = forecast
+        newest_forecast_of[forecast.agent] = forecast
 
-    last_rounds = {stated.round_id for stated in newest_of.values()}
+    last_rounds = {stated.round_id for stated in newest_forecast_of.values()}
     reasons = read_market_reasons(connection, market, last_rounds)
-    last = []
-    for agent, forecast in newest_of.items():
+    last_forecasts = []
+    for agent, forecast in newest_forecast_of.items():
         reason = reasons.get((agent, forecast.round_id), "")
-        place = places[forecast.round_id]
-        last.append(LastForecast(agent, forecast.probability, place, reason, forecast.distribution))
+        round_shown = shown_rounds[forecast.round_id]
+        last_forecasts.append(
+            LastForecast(agent, forecast.probability, round_shown, reason, forecast.distribution)
+        )
 
     prices = read_price_history(connection, market, PRICES)
-    is_thinned = len(drawn) < len(rounds)
-    return History(prices, tuple(forecasts), tuple(last), is_thinned)
+    is_thinned = len(drawn_rounds) < len(rounds)
+    return History(prices, tuple(forecasts), tuple(last_forecasts), is_thinned)
 
 
 def show(record: RecordSource) -> None:
     """Show the market that the address names, from the question down to its rules."""
-    asked = st.query_params.get("market", "")
+    asked_id = st.query_params.get("market", "")
     page = None
-    why = "No market is chosen."
-    if asked:
-        page = kept(record, read_market_page, MarketId(asked))
-        why = f"The record knows no market {code(asked[:200])}."
+    why_nothing = "No market is chosen."
+    if asked_id:
+        page = read_cached(record, read_market_page, MarketId(asked_id))
+        why_nothing = f"The record knows no market {code(asked_id[:200])}."
     if page is None:
         heading(TITLE)
-        nothing_found(f"{why} Choose one from the list.")
-        step("All markets", "markets")
+        nothing_found(f"{why_nothing} Choose one from the list.")
+        put_view_link("All markets", "markets")
         return
 
     overview = season(record)
-    step("← All markets", "markets")
+    put_view_link("← All markets", "markets")
     question = plain(page.market.question, most=1_000)
     heading(question)
     with st.container(horizontal=True, vertical_alignment="center"):
         cohort = _ask_cohort(page)
-        history = kept(record, read_market_history, page.market.id, cohort, page.offered)
-        stated = {forecast.agent for forecast in history.said}
-        options = named(filter(stated.__contains__, overview.kinds))
+        history = read_cached(record, read_market_history, page.market.id, cohort, page.rounds)
+        forecasting_agents = {forecast.agent for forecast in history.forecasts}
+        options = options_of(filter(forecasting_agents.__contains__, overview.kinds))
         agent = NOBODY
         if options:
             agent = choice("Agent", "agent", {NOBODY: "Highlight an agent"} | options, NOBODY, "list")
@@ -590,28 +596,30 @@ def show(record: RecordSource) -> None:
         put(question_head(page, history, overview, cohort, agent), "head")
     else:
         put(market_head(page, history, overview, cohort, agent), "head")
-        _positions_of(page)
-        _trades(page)
-    _ends(page)
-    _related(record, page.market)
-    _texts(page)
+        _show_positions(page)
+        _show_trades_on_demand(page)
+    _show_resolutions(page)
+    _show_related_markets(record, page.market)
+    _show_rules_and_changes(page)
 
 
 def _ask_cohort(page: MarketPage) -> int:
     """Return the chosen cohort among those that showed the market, by default the last to do so."""
-    numbers = sorted({place.cohort for place in page.offered if place.shown})
+    numbers = sorted({place.cohort for place in page.rounds if place.shown})
     if len(numbers) < 2:
-        return page.spoken_last
+        return page.last_showing_cohort
     options = {str(number): f"Cohort {number}" for number in numbers}
     widget: Widget = "list" if len(numbers) > MANY else "switch"
-    newest = str(page.spoken_last)
+    newest = str(page.last_showing_cohort)
     chosen = choice("Cohort", "cohort", options, newest, widget)
     return int(chosen)
 
 
 def last_stated(history: History) -> list[LastForecast]:
     """Return the last forecast of each agent, from the highest to the lowest."""
-    return sorted(history.last, key=lambda forecast: (-forecast.probability, natural_key(forecast.agent)))
+    return sorted(
+        history.last_forecasts, key=lambda forecast: (-forecast.probability, natural_key(forecast.agent))
+    )
 
 
 def market_head(
@@ -621,15 +629,15 @@ def market_head(
     cohort: int,
     agent: str = "",
     address: Address = in_app,
-    drawn: Markup = NOTHING,
+    forecasts_picture: Markup = NOTHING,
 ) -> Markup:
     """Return the price and its history, the result, and every agent's last forecast with its reason.
 
-    `drawn` replaces the dashboard's picture of the last forecasts.
+    `forecasts_picture` replaces the dashboard's picture of the last forecasts.
     """
-    stated = last_stated(history)
-    opinions = [forecast.probability for forecast in stated if overview.has_opinion(forecast.agent)]
-    middle = round(median(opinions)) if opinions else None
+    last_forecasts = last_stated(history)
+    opinions = [forecast.probability for forecast in last_forecasts if overview.has_opinion(forecast.agent)]
+    median_probability = round(median(opinions)) if opinions else None
     price = page.quote.price if page.quote else None
 
     title = "Over time"
@@ -642,21 +650,23 @@ def market_head(
         why = "Nobody has read a price of this market yet; “arena run --round” or “arena run” reads one."
         over_time = box("Over time", below=why)
     price_box = _price_box(page, price)
-    figures = tiles(_figures(page, opinions, middle, price))
+    figures = tiles(_figures(page, opinions, median_probability, price))
     left = price_box + figures + over_time
 
-    if stated:
+    if last_forecasts:
         title = "What agents say"
-        if page.ends:
+        if page.resolutions:
             title = "What agents said last"
-        about = _about_stated(stated, overview, cohort)
-        if not drawn:
-            drawn = _strip_of(stated, overview, price, middle)
-            if len(stated) > ROWS:
-                about += f" The {ROWS // 2} highest and the {ROWS // 2} lowest of {len(stated):,}."
-        right = box(title, drawn, about)
-        reasons = _reasons(stated, price, address)
-        if len(stated) > MANY_ROWS:
+        about_forecasts = _about_stated(last_forecasts, overview, cohort)
+        if not forecasts_picture:
+            forecasts_picture = _strip_of(last_forecasts, overview, price, median_probability)
+            if len(last_forecasts) > ROWS:
+                about_forecasts += (
+                    f" The {ROWS // 2} highest and the {ROWS // 2} lowest of {len(last_forecasts):,}."
+                )
+        right = box(title, forecasts_picture, about_forecasts)
+        reasons = _reasons(last_forecasts, price, address)
+        if len(last_forecasts) > MANY_ROWS:
             left += reasons
         else:
             right += reasons
@@ -667,7 +677,7 @@ def market_head(
 
 def _why_unstated(page: MarketPage) -> str:
     """Say that nobody has forecast a market, and whether anybody still can."""
-    if page.ends:
+    if page.resolutions:
         return "No agent stated a probability before it ended."
     return "No agent has stated a probability yet; the next round may show it to them."
 
@@ -682,36 +692,40 @@ def question_head(
 ) -> Markup:
     """Return a question of another kind than yes or no, and every agent's last answer with its reason."""
     form = form_of(page.market.form)
-    answer = page.ends[-1][0].answer if page.ends else ""
+    answer = page.resolutions[-1][0].answer if page.resolutions else ""
     left = _question_box(page, form, answer)
     right = NOTHING
     if form.options:
         right = box("Options", asked_box(form, answer), ODDS_MEANT if form.odds else "")
 
-    answered = [last for last in history.last if is_answer(form, last.distribution)]
-    answered.sort(key=lambda last: natural_key(last.agent))
-    if not answered:
-        return beside(left, right + box("What agents say", below=UNANSWERED), look="lead whole")
-    looks = overview.colours(last.agent for last in answered)
-    given = []
-    for last in answered:
-        look = looks[last.agent] if agent in ("", NOBODY, last.agent) else "rest"
-        href = address(way("agent", agent=last.agent))
-        given.append(GivenAnswer(last.agent, last.distribution, look, href))
-    odds = odds_of(form)
-    if odds is not None:
-        given.insert(0, GivenAnswer(MARKET_ODDS, odds.text, "grey"))
-
-    title = "What agents said last" if page.ends else "What agents say"
-    about = f"Each agent’s last answer in cohort {cohort}." + MARKED * bool(answer)
-    table = answers_table(form, given, answer, f"{title}: one row each")
-    told = [
-        _quotation(last, answer_words(form, last.distribution), address) for last in answered if last.reason
+    valid_answers = [
+        forecast for forecast in history.last_forecasts if is_answer(form, forecast.distribution)
     ]
-    if told:
-        right += reasons_box(told)
-    said = box(title, table, about)
-    return beside(left + said, right, look="lead whole") if right else left + said
+    valid_answers.sort(key=lambda forecast: natural_key(forecast.agent))
+    if not valid_answers:
+        return beside(left, right + box("What agents say", below=UNANSWERED), look="lead whole")
+    colours = overview.colours(forecast.agent for forecast in valid_answers)
+    answers = []
+    for forecast in valid_answers:
+        colour = colours[forecast.agent] if agent in ("", NOBODY, forecast.agent) else "rest"
+        href = address(way("agent", agent=forecast.agent))
+        answers.append(GivenAnswer(forecast.agent, forecast.distribution, colour, href))
+    market_odds = odds_of(form)
+    if market_odds is not None:
+        answers.insert(0, GivenAnswer(MARKET_ODDS, market_odds.text, "grey"))
+
+    title = "What agents said last" if page.resolutions else "What agents say"
+    about_answers = f"Each agent’s last answer in cohort {cohort}." + MARKED * bool(answer)
+    table = answers_table(form, answers, answer, f"{title}: one row each")
+    reasons = [
+        _quotation(forecast, answer_words(form, forecast.distribution), address)
+        for forecast in valid_answers
+        if forecast.reason
+    ]
+    if reasons:
+        right += reasons_box(reasons)
+    answers_box = box(title, table, about_answers)
+    return beside(left + answers_box, right, look="lead whole") if right else left + answers_box
 
 
 UNANSWERED = "No agent has answered yet; the next round may ask it."
@@ -724,12 +738,12 @@ def _question_box(page: MarketPage, form: QuestionForm, answer: str) -> Markup:
     """Return a question's result, or its possible answers, and when it closes."""
     market = page.market
     status = tag("Open", "open")
-    if page.ends:
+    if page.resolutions:
         status = tag("Resolved", "yes") if answer else tag("Called off", "refund")
     elif page.closed:
         status = tag("Closed, result awaited", "closed")
 
-    shown = end_words(market.form, answer) if page.ends else question_kind(form.kind).TITLE
+    shown = end_words(market.form, answer) if page.resolutions else question_kind(form.kind).TITLE
     closes = f"{'Closed' if page.closed else 'Closes'} {moment(market.closes_at)}"
     small_print = " · ".join(filter(None, (closes, flat(market.category)[:300])))
     return filled(PRICE_BOX, shown, status, form_words(form), small_print, _at_venue(market))
@@ -753,8 +767,8 @@ def _price_box(page: MarketPage, price: int | None) -> Markup:
     """Return the price of YES, large, and the market's result or its closing time."""
     market = page.market
     about = "last price of YES"
-    if page.ends:
-        payout = page.ends[-1][0].payout
+    if page.resolutions:
+        payout = page.resolutions[-1][0].payout
         ended = outcome(True, payout)
         result = str(ended)
         status = tag(f"Resolved {result}", result.lower())
@@ -788,20 +802,20 @@ OPINIONS = "Without agents that hold no opinion."
 
 
 def _figures(
-    page: MarketPage, opinions: Sequence[int], middle: int | None, price: int | None
+    page: MarketPage, opinions: Sequence[int], median_probability: int | None, price: int | None
 ) -> Iterator[Tile]:
     """Yield the figures of all forecasts, positions and trades."""
-    if middle is not None:
-        median_text = f"agents’ median{_from_price(middle, price)}"
-        yield Tile(rounded_percent(middle), median_text, OPINIONS)
+    if median_probability is not None:
+        median_text = f"agents’ median{_distance_from_price(median_probability, price)}"
+        yield Tile(rounded_percent(median_probability), median_text, OPINIONS)
     if len(opinions) > 1:
         distance = max(opinions) - min(opinions)
-        apart = distance / 10_000
-        yield Tile(f"{apart:.0f} pp", "from the lowest to the highest agent", OPINIONS)
+        percentage_points = distance / 10_000
+        yield Tile(f"{percentage_points:.0f} pp", "from the lowest to the highest agent", OPINIONS)
 
     held = sum(position.lot.shares > 0 for position in page.positions)
-    traded = f"{len(page.dealt):,}"
-    if len(page.dealt) == DEALT:
+    traded = f"{len(page.trades):,}"
+    if len(page.trades) == DEALT:
         traded += " or more"
     yield Tile(f"{held:,}", f"open positions, {traded} trades in all cohorts", "Of all agents.")
     if page.quote is not None and page.quote.volume is not None:
@@ -809,39 +823,44 @@ def _figures(
         yield Tile(volume, "volume at the venue", "What everyone has traded.")
 
 
-def _from_price(middle: int, price: int | None) -> str:
+def _distance_from_price(probability: int, price: int | None) -> str:
     """Say how far the median is from the price, in percentage points.
 
-    >>> _from_price(888_557, 885_000), _from_price(470_000, 775_000), _from_price(470_000, None)
-    (', within 1 pp of the last price', ', 30 pp below the last price', '')
+    >>> _distance_from_price(888_557, 885_000), _distance_from_price(470_000, 775_000)
+    (', within 1 pp of the last price', ', 30 pp below the last price')
+    >>> _distance_from_price(470_000, None)
+    ''
     """
     if price is None:
         return ""
-    apart = round((middle - price) / 10_000)
-    if not apart:
+    percentage_points = round((probability - price) / 10_000)
+    if not percentage_points:
         return ", within 1 pp of the last price"
-    direction = "above" if apart > 0 else "below"
-    return f", {abs(apart)} pp {direction} the last price"
+    direction = "above" if percentage_points > 0 else "below"
+    return f", {abs(percentage_points)} pp {direction} the last price"
 
 
 def _strip_of(
-    stated: Sequence[LastForecast], overview: SeasonOverview, price: int | None, middle: int | None
+    forecasts: Sequence[LastForecast],
+    overview: SeasonOverview,
+    price: int | None,
+    median_probability: int | None,
 ) -> Markup:
     """Draw every agent's last probability, or the highest and lowest of many."""
-    if len(stated) > ROWS:
-        stated = [*stated[: ROWS // 2], *stated[-ROWS // 2 :]]
-    looks = overview.colours(forecast.agent for forecast in stated)
-    spots = []
-    for forecast in stated:
-        look = "grey"
+    if len(forecasts) > ROWS:
+        forecasts = [*forecasts[: ROWS // 2], *forecasts[-ROWS // 2 :]]
+    colours = overview.colours(forecast.agent for forecast in forecasts)
+    rows = []
+    for forecast in forecasts:
+        colour = "grey"
         if overview.has_opinion(forecast.agent):
-            look = looks[forecast.agent]
-        chance = forecast.probability / ONE
-        spots.append((forecast.agent, chance, look))
+            colour = colours[forecast.agent]
+        probability = forecast.probability / ONE
+        rows.append((forecast.agent, probability, colour))
 
-    agents = count(len(stated), "agent")
-    says = f"The last probabilities of {agents}, from the highest to the lowest"
-    return strip(spots, money(price), money(middle), says)
+    agents = count(len(forecasts), "agent")
+    label = f"The last probabilities of {agents}, from the highest to the lowest"
+    return probability_strip(rows, money(price), money(median_probability), label)
 
 
 def _about_stated(stated: Sequence[LastForecast], overview: SeasonOverview, cohort: int) -> str:
@@ -852,29 +871,31 @@ def _about_stated(stated: Sequence[LastForecast], overview: SeasonOverview, coho
     return text
 
 
-def _reasons(stated: Sequence[LastForecast], price: int | None, address: Address) -> Markup:
+def _reasons(forecasts: Sequence[LastForecast], price: int | None, address: Address) -> Markup:
     """Return the agents' reasons, those furthest from the price first."""
     reference = price or 0
-    order = sorted(stated, key=lambda forecast: -abs(forecast.probability - reference))
+    furthest_first = sorted(forecasts, key=lambda forecast: -abs(forecast.probability - reference))
     quotations = []
-    for forecast in order:
+    for forecast in furthest_first:
         if forecast.reason:
-            said = rounded_percent(forecast.probability) + _from_price(forecast.probability, price)
-            quotations.append(_quotation(forecast, said, address))
+            probability_text = rounded_percent(forecast.probability) + _distance_from_price(
+                forecast.probability, price
+            )
+            quotations.append(_quotation(forecast, probability_text, address))
     if not quotations:
         return box("Reasons", below="No agent has given a reason for this market.")
     return reasons_box(quotations)
 
 
-def _quotation(forecast: LastForecast, said: str, address: Address) -> Quotation:
-    """Return a forecast, as it is `said` in words, with its reason."""
-    place = forecast.round
-    turn = way("turn", cohort=place.cohort, round=place.number, agent=forecast.agent)
+def _quotation(forecast: LastForecast, answer_text: str, address: Address) -> Quotation:
+    """Return a forecast, as it is `answer_text` in words, with its reason."""
+    market_round = forecast.round
+    turn = way("turn", cohort=market_round.cohort, round=market_round.number, agent=forecast.agent)
     return Quotation(
         who=forecast.agent,
-        did=f"says {said}",
+        did=f"says {answer_text}",
         why=flat(forecast.reason),
-        where=f"round {place.number} of cohort {place.cohort}, {moment(place.at)}",
+        where=f"round {market_round.number} of cohort {market_round.cohort}, {moment(market_round.at)}",
         href=address(turn),
     )
 
@@ -885,33 +906,33 @@ Steps = Sequence[tuple[float, float]]
 
 def price_chart(page: MarketPage, history: History, overview: SeasonOverview, agent: str = "") -> Markup:
     """Draw the price of YES as a step line, the median and the range of agents, and one of them."""
-    stated: dict[float, list[float]] = {}
-    theirs = []
-    for name, at, value in _stated(page, history):
+    probabilities_at: dict[float, list[float]] = {}
+    agent_points = []
+    for name, at, value in _stated_points(page, history):
         if overview.has_opinion(name):
-            stated.setdefault(at, []).append(value)
+            probabilities_at.setdefault(at, []).append(value)
         if name == agent:
-            theirs.append((at, value))
+            agent_points.append((at, value))
 
     end = min(page.market.closes_at, page.now)
-    until = max([end.timestamp(), *stated])
-    priced = []
+    until = max([end.timestamp(), *probabilities_at])
+    price_points = []
     for point in history.prices.points:
         if point.price is not None:
             at = point.at.timestamp()
             until = max(until, at)
-            priced.append((at, point.price / 10_000))
-    price = _steps(priced, until)
+            price_points.append((at, point.price / 10_000))
+    price = _step_points(price_points, until)
     lows = []
     highs = []
-    middles = []
-    for at, values in sorted(stated.items()):
+    medians = []
+    for at, values in sorted(probabilities_at.items()):
         lows.append((at, min(values)))
         highs.append((at, max(values)))
-        middles.append((at, median(values)))
+        medians.append((at, median(values)))
 
-    low_steps = _steps(lows, until)
-    high_steps = _steps(highs, until)
+    low_steps = _step_points(lows, until)
+    high_steps = _step_points(highs, until)
     edges = zip(low_steps, high_steps, strict=True)
     band = [(at, low, high) for (at, low), (_, high) in edges]
 
@@ -920,45 +941,45 @@ def price_chart(page: MarketPage, history: History, overview: SeasonOverview, ag
         last_price = round(price[-1][1] * 10_000)
         price_text = cents(last_price)
 
-    middle_line = _stated_line(MEDIAN, middles, "grey", until)
+    median_line = _stated_line(MEDIAN, medians, "grey", until)
     look = overview.colours([agent])[agent]
     lines = [
         Line(YES_PRICE, price, "ink", price_text),
-        middle_line,
-        _stated_line(agent, sorted(theirs), look, until),
+        median_line,
+        _stated_line(agent, sorted(agent_points), look, until),
     ]
-    says = "The price of YES over time, with the median and the range of agents’ probabilities"
+    label = "The price of YES over time, with the median and the range of agents’ probabilities"
     note = "Shaded: from the lowest to the highest agent" * (len(band) > 1)
-    return line_chart(lines, says, "%.0f%", band, note)
+    return line_chart(lines, label, "%.0f%", band, note)
 
 
-def _stated(page: MarketPage, history: History) -> Iterator[tuple[str, float, float]]:
+def _stated_points(page: MarketPage, history: History) -> Iterator[tuple[str, float, float]]:
     """Yield each forecast as agent, time and probability in percent."""
-    at_round = {place.round_id: place.at.timestamp() for place in page.offered}
-    for forecast in history.said:
-        if forecast.round_id in at_round:
-            at = at_round[forecast.round_id]
+    time_of_round = {place.round_id: place.at.timestamp() for place in page.rounds}
+    for forecast in history.forecasts:
+        if forecast.round_id in time_of_round:
+            at = time_of_round[forecast.round_id]
             yield forecast.agent, at, forecast.probability / 10_000
 
 
-def _stated_line(name: str, stated: Steps, look: str, until: float) -> Line:
+def _stated_line(name: str, points: Steps, look: str, until: float) -> Line:
     """Return forecasts over time as a line, dashed for the median, which is grey."""
-    end = ""
-    if stated:
-        end = f"{stated[-1][1]:.0f}%"
-    steps = _steps(stated, until)
-    return Line(name, steps, look, end, dashed=look == "grey")
+    end_text = ""
+    if points:
+        end_text = f"{points[-1][1]:.0f}%"
+    steps = _step_points(points, until)
+    return Line(name, steps, look, end_text, dashed=look == "grey")
 
 
-def _steps(values: Steps, until: float) -> list[tuple[float, float]]:
+def _step_points(values: Steps, until: float) -> list[tuple[float, float]]:
     """Return steps: each value holds until the next, the last until an instant.
 
-    >>> _steps([(1, 5.0), (3, 7.0)], 4)
+    >>> _step_points([(1, 5.0), (3, 7.0)], 4)
     [(1, 5.0), (3, 5.0), (3, 7.0), (4, 7.0)]
     """
     steps = list(values[:1])
-    for (_, before), (at, after) in pairwise(values):
-        steps += [(at, before), (at, after)]
+    for (_, value_before), (at, value_after) in pairwise(values):
+        steps += [(at, value_before), (at, value_after)]
     if values and until > values[-1][0]:
         steps.append((until, values[-1][1]))
     return steps
@@ -976,9 +997,9 @@ OF_HELD = ("held", "cost", "average", "price", "value")
 """Columns only for positions still held, whose average price is that of the shares held."""
 
 
-def _positions_of(page: MarketPage) -> None:
+def _show_positions(page: MarketPage) -> None:
     """Show every position that was ever held, those still open first."""
-    if not section("Positions in all cohorts", page.positions, "No agent has bet on this market."):
+    if not put_section("Positions in all cohorts", page.positions, "No agent has bet on this market."):
         return
     put(positions_table(page.positions), "positions")
     st.caption(plain(about_positions(page.positions)))
@@ -994,27 +1015,27 @@ def positions_table(held: Sequence[MarketPosition]) -> Markup:
     return html_table(rows, columns, "Positions: one row each")
 
 
-def about_positions(held: Sequence[MarketPosition]) -> str:
+def about_positions(positions: Sequence[MarketPosition]) -> str:
     """Say how many positions there are, and their total profit."""
     total = 0
-    shown = 0
-    for position in held:
+    sum_of_rounded = 0
+    for position in positions:
         total += position.lot.money.total
-        shown += round(position.lot.money.total, -4)
-    positions = count(len(held), "position")
-    text = f"{positions}; total P/L {gained(total)}."
-    if shown != round(total, -4):
+        sum_of_rounded += round(position.lot.money.total, -4)
+    positions_text = count(len(positions), "position")
+    text = f"{positions_text}; total P/L {gained(total)}."
+    if sum_of_rounded != round(total, -4):
         text += " Rows are rounded."
     return text
 
 
-def _position_rows(held: Sequence[MarketPosition]) -> Rows:
+def _position_rows(positions: Sequence[MarketPosition]) -> Rows:
     """Yield a row for each position, those still open first."""
-    for position in sorted(held, key=lambda position: (not position.lot.shares, -position.cohort)):
+    for position in sorted(positions, key=lambda position: (not position.lot.shares, -position.cohort)):
         shares = position.lot.shares
-        made = position.lot.money
-        entry_price = percent(average_price(made.paid, position.bought))
-        average = percent(average_price(made.cost, shares))
+        profit = position.lot.money
+        entry_price = percent(average_price(profit.paid, position.bought))
+        average = percent(average_price(profit.cost, shares))
         row = {
             "agent": position.agent,
             "cohort": position.cohort,
@@ -1024,23 +1045,23 @@ def _position_rows(held: Sequence[MarketPosition]) -> Rows:
             "held": money(shares),
             "average": average,
             "price": percent(position.price),
-            "profit": money(made.total),
-            "paid": money(made.paid),
-            "received": money(made.received),
+            "profit": money(profit.total),
+            "paid": money(profit.paid),
+            "received": money(profit.received),
             "href": way("agent", agent=position.agent).href,
         }
         if shares > 0:
-            row |= {"cost": money(made.cost), "value": money(made.value)}
+            row |= {"cost": money(profit.cost), "value": money(profit.value)}
         yield row
 
 
-def _trades(page: MarketPage) -> None:
+def _show_trades_on_demand(page: MarketPage) -> None:
     """Show the trades, newest first."""
-    if page.dealt:
-        many = f"{len(page.dealt):,}"
-        if len(page.dealt) == DEALT:
+    if page.trades:
+        many = f"{len(page.trades):,}"
+        if len(page.trades) == DEALT:
             many = f"the newest {many}"
-        on_demand(f"Trades: {many}, each leading to its turn", "trades", partial(_show_trades, page.dealt))
+        on_demand(f"Trades: {many}, each leading to its turn", "trades", partial(_show_trades, page.trades))
 
 
 def _show_trades(dealt: Sequence[MarketTrade]) -> None:
@@ -1066,28 +1087,28 @@ def _trade_rows(dealt: Sequence[MarketTrade]) -> Rows:
         }
 
 
-def _ends(page: MarketPage) -> None:
+def _show_resolutions(page: MarketPage) -> None:
     """Show how the market ended, and whether that was corrected."""
-    if not page.ends:
+    if not page.resolutions:
         return
     subheading("Resolution")
-    newest = page.ends[-1][0]
+    newest = page.resolutions[-1][0]
     form = page.market.form
     st.markdown(about_resolution(newest, form))
-    if len(page.ends) == 1:
+    if len(page.resolutions) == 1:
         return
 
     whose = "The venue has corrected the result"
-    if any(end.by_hand for end, _ in page.ends):
+    if any(end.by_hand for end, _ in page.resolutions):
         whose = "The result has several versions"
     paid = "" if form else "; earlier payouts were reversed and paid again"
     st.markdown(f"{whose}{paid}.")
-    listing(_resolution_rows(page), columns_of_table("resolutions"), "Resolution: one row a version")
+    put_table(_resolution_rows(page), columns_of_table("resolutions"), "Resolution: one row a version")
 
 
 def _resolution_rows(page: MarketPage) -> Rows:
     """Yield a row for each version of the result."""
-    for end, learnt_at in page.ends:
+    for end, learnt_at in page.resolutions:
         yield {
             "Version": end.version,
             "Outcome": end_words(page.market.form, end.answer) or outcome(True, end.payout),
@@ -1099,7 +1120,7 @@ def _resolution_rows(page: MarketPage) -> Rows:
 
 def about_resolution(resolution: Resolution, form: str = "") -> str:
     """Return the payout or answer, since when it is known, and its source, in Markdown."""
-    result = _paid(resolution.payout)
+    result = _payout_text(resolution.payout)
     if form:
         result = f"**{plain(end_words(form, resolution.answer) or '')}**."
     if resolution.by_hand:
@@ -1115,7 +1136,7 @@ def about_resolution(resolution: Resolution, form: str = "") -> str:
     return f"{result} Known since {since}, version {resolution.version}."
 
 
-def _paid(payout: int | None) -> str:
+def _payout_text(payout: int | None) -> str:
     """Say what a share paid, in Markdown."""
     if payout is None:
         return "Refunded: everyone got back what they had paid."
@@ -1126,15 +1147,15 @@ def _paid(payout: int | None) -> str:
     return f"**{result}**: {shares}."
 
 
-def _related(record: RecordSource, market: Market) -> None:
+def _show_related_markets(record: RecordSource, market: Market) -> None:
     """Show the other markets of the same event."""
     of_event = MarketFilter(event=market.event_id)
-    others = kept(record, read_market_list, of_event)
+    others = read_cached(record, read_market_list, of_event)
     lines = [line for line in others.lines if line.market.id != market.id]
     if lines:
         subheading("Related markets")
         put(market_table(lines, ("question", "price", "trend", "spread", "status", "closes")), "related")
-        step("Search these markets", "markets", event=market.event_id)
+        put_view_link("Search these markets", "markets", event=market.event_id)
 
 
 FIELDS = {
@@ -1157,7 +1178,7 @@ WRITTEN: Mapping[str, Callable[[int], str]] = {
 }
 
 
-def _texts(page: MarketPage) -> None:
+def _show_rules_and_changes(page: MarketPage) -> None:
     """Show the rules, and every change of the page, folded away."""
     market = page.market
     with st.expander(RULES):
@@ -1174,13 +1195,13 @@ def _texts(page: MarketPage) -> None:
 
 def _changes(page: MarketPage) -> None:
     """Show what changed with each version of the page."""
-    changes = starmap(_changed, pairwise(page.pages))
+    changes = starmap(_page_changes, pairwise(page.pages))
     rows = list(chain.from_iterable(changes))
     columns = columns_of_table("changes of a page")
-    listing(rows, columns, "Changes of the market's page")
+    put_table(rows, columns, "Changes of the market's page")
 
 
-def _changed(before: PageVersion, after: PageVersion) -> Iterator[dict[str, object]]:
+def _page_changes(before: PageVersion, after: PageVersion) -> Iterator[dict[str, object]]:
     """Yield the changes between two versions of a page."""
     for name, what in FIELDS.items():
         old = getattr(before.market, name)

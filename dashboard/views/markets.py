@@ -6,7 +6,7 @@ import streamlit as st
 
 from arena.errors import story_count
 from dashboard.board import market_table
-from dashboard.pages import choice, named, nothing_found, put, step, typed
+from dashboard.pages import choice, nothing_found, options_of, put, put_view_link, typed
 from dashboard.record import (
     PAGE_ROWS,
     FilterMenu,
@@ -14,7 +14,7 @@ from dashboard.record import (
     MarketList,
     MarketOrder,
     RecordSource,
-    kept,
+    read_cached,
     read_market_list,
     read_menu,
 )
@@ -40,7 +40,7 @@ AMONG = ", chosen among those that agents were shown most recently"
 
 def show(record: RecordSource) -> None:
     """Show the controls, and the matching markets."""
-    offered = kept(record, read_menu, st.query_params.get("event", ""))
+    offered = read_cached(record, read_menu, st.query_params.get("event", ""))
     if offered.is_empty:
         st.info(
             "No market has been shown to an agent yet. `arena run --round` plays a round.",
@@ -48,26 +48,26 @@ def show(record: RecordSource) -> None:
         )
         return
 
-    asked = _asked(offered)
-    result = kept(record, read_market_list, asked)
+    asked = _ask_filter(offered)
+    result = read_cached(record, read_market_list, asked)
     if not result.lines:
-        nothing_found(_nothing(asked))
+        nothing_found(_why_no_markets(asked))
         if not asked.event:  # otherwise its line leads there
-            step("Show all markets", "markets")
+            put_view_link("Show all markets", "markets")
         return
 
-    st.caption(_counted(result, asked, offered.markets))
+    st.caption(_count_text(result, asked, offered.markets))
     put(market_table(result.lines), "markets")
-    _turn_pages(result, asked)
+    _link_neighbour_pages(result, asked)
 
 
-def _asked(offered: FilterMenu) -> MarketFilter:
+def _ask_filter(offered: FilterMenu) -> MarketFilter:
     """Let a filter be chosen."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         search = typed("Search", "search", "Search questions")
         category = ANY
         if len(offered.categories) > 1:
-            options = {ANY: "All categories"} | named(offered.categories)
+            options = {ANY: "All categories"} | options_of(offered.categories)
             category = choice("Category", "category", options, ANY, "list")
 
     pill = choice("Show", "show", {key: label for key, (label, *_) in PILLS.items()}, "all")
@@ -76,27 +76,27 @@ def _asked(offered: FilterMenu) -> MarketFilter:
         search=search,
         status=status,
         category="" if category == ANY else category,
-        event=_event(offered),
+        event=_asked_event(offered),
         order=order,
-        page=_page(),
+        page=_asked_page(),
     )
 
 
-def _page() -> int:
+def _asked_page() -> int:
     """Return the page that the address names, or the first if it names none."""
     return max(whole_number(st.query_params.get("page", ""), 5), 1)
 
 
-def _event(offered: FilterMenu) -> str:
+def _asked_event(offered: FilterMenu) -> str:
     """Return the event that the address names, and show a link that clears it."""
     event = st.query_params.get("event", "")
     if event:
         st.markdown(f"Only markets about the same event as “{plain(offered.about or event)}”.")
-        step("Markets of all events", "markets")
+        put_view_link("Markets of all events", "markets")
     return event
 
 
-def _nothing(asked: MarketFilter) -> str:
+def _why_no_markets(asked: MarketFilter) -> str:
     """Say why there are no markets, and what to do."""
     narrowed = asked.search or asked.category or asked.event
     if asked.page > 1:
@@ -110,25 +110,25 @@ def _nothing(asked: MarketFilter) -> str:
     return "No market has this status now. Choose another one above."
 
 
-def _counted(result: MarketList, asked: MarketFilter, markets: int | None) -> str:
+def _count_text(result: MarketList, asked: MarketFilter, markets: int | None) -> str:
     """Say which of how many markets are shown."""
     first = PAGE_ROWS * (asked.page - 1) + 1
     last = first + len(result.lines) - 1
     if asked.order == "shown" and not result.whole:
-        shown = f"Markets {first:,}–{last:,}"
+        range_text = f"Markets {first:,}–{last:,}"
         is_narrowed = asked.search or asked.status or asked.category or asked.event
         if not is_narrowed and markets is not None:
-            shown += f" of {markets:,}"
-        return f"{shown}, those shown to agents most recently first."
+            range_text += f" of {markets:,}"
+        return f"{range_text}, those shown to agents most recently first."
 
-    among = AMONG * (not result.whole)
+    among_text = AMONG * (not result.whole)
     if first == 1 and last == result.markets:
         stories = len({line.market.story or line.market.event_id for line in result.lines})
-        return f"{count(last, 'market')}, {story_count(stories)}{among}."
-    return f"Markets {first:,}–{last:,} of {result.markets:,}{among}."
+        return f"{count(last, 'market')}, {story_count(stories)}{among_text}."
+    return f"Markets {first:,}–{last:,} of {result.markets:,}{among_text}."
 
 
-def _turn_pages(result: MarketList, asked: MarketFilter) -> None:
+def _link_neighbour_pages(result: MarketList, asked: MarketFilter) -> None:
     """Link to the previous and the next page, with the same filters."""
     around = around_page(asked.page, result.more)
     if not around:
@@ -138,18 +138,18 @@ def _turn_pages(result: MarketList, asked: MarketFilter) -> None:
             chosen: dict[str, str | int] = {**st.query_params.to_dict(), "page": page}
             if page == 1:
                 del chosen["page"]
-            step(label, "markets", **chosen)
+            put_view_link(label, "markets", **chosen)
 
 
-def around_page(page: int, more: bool) -> dict[str, int]:
+def around_page(page: int, has_next: bool) -> dict[str, int]:
     """Return the pages before and after one, by the words that lead there.
 
     >>> around_page(1, False), around_page(2, True)
     ({}, {'← Previous page': 1, 'Next page →': 3})
     """
-    around = {}
+    neighbours = {}
     if page > 1:
-        around["← Previous page"] = page - 1
-    if more:
-        around["Next page →"] = page + 1
-    return around
+        neighbours["← Previous page"] = page - 1
+    if has_next:
+        neighbours["Next page →"] = page + 1
+    return neighbours

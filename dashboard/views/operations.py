@@ -39,16 +39,16 @@ from arena.record.write.operations import read_recent_incidents
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from arena.record.write.reservations import COST
 from dashboard.charts import LONG, Line, heat_map, line_chart
-from dashboard.html import HtmlColumn, Rows, Tile, box, columns_of_table, light, meanings, tiles
-from dashboard.pages import choice, listing, put, section, subheading, way, way_to_turn
+from dashboard.html import HtmlColumn, Rows, Tile, box, columns_of_table, health_light, meanings, tiles
+from dashboard.pages import choice, put, put_section, put_table, subheading, way, way_to_turn
 from dashboard.pictures import meter
 from dashboard.record import (
     UNUSABLE,
     FailedTurn,
     RecordSource,
     arena_status,
-    kept,
     known_config,
+    read_cached,
     read_failed_turns,
     season,
 )
@@ -182,7 +182,7 @@ MEGABYTE = 1_000_000
 def show(record: RecordSource) -> None:
     """Show the page, from the state of the arena down to a single rejected record of a venue."""
     status = arena_status(record)
-    page = kept(record, read_operations)
+    page = read_cached(record, read_operations)
     overview = season(record)
     has_cohorts = bool(overview.cohorts)
     simulated = " (simulated)" * (has_cohorts and overview.is_simulated)
@@ -191,7 +191,7 @@ def show(record: RecordSource) -> None:
     if is_replay:
         starter = "“arena study replay” plays a recording"
 
-    _health(status, starter)
+    _show_health(status, starter)
     shown = figures(status, page.outcomes, simulated)
     put(tiles(shown), "tiles")
     outcomes = turn_map(page.outcomes, overview.kinds)
@@ -208,12 +208,12 @@ def show(record: RecordSource) -> None:
     show_rejected(record, status)
 
 
-def _health(status: Status, starter: str) -> None:
+def _show_health(status: Status, starter: str) -> None:
     """Show how the arena is, and why."""
     reasons = [_reason_text(reason, status.at) for reason in status.reasons]
     word = status.word
     sentence = _sentence(status, starter)
-    put(light(word, f"{word.capitalize()}.", sentence, reasons), "health")
+    put(health_light(word, f"{word.capitalize()}.", sentence, reasons), "health")
     if status.clock == "mixed":
         st.caption(
             "This is a rehearsal's record, judged by the real time: `arena status --clock FILE` judges it "
@@ -285,14 +285,16 @@ def _spent_tile(status: Status, simulated: str) -> Tile:
     return Tile(spent, f"spent today{simulated}", meant)
 
 
-def _prices_tile(status: Status, is_begun: bool) -> Tile:
+def _prices_tile(status: Status, is_any_round_begun: bool) -> Tile:
     """Return when prices were read, and how many are too old."""
     label = "prices read"
     if status.held.stale:
         label += f", {count(status.held.stale, 'price')} stale"
     read_at = status.looked_at
     if read_at is None:
-        return Tile("no longer" if is_begun else "not yet", label, "Prices are read with each round.")
+        return Tile(
+            "no longer" if is_any_round_begun else "not yet", label, "Prices are read with each round."
+        )
     when = far_text(read_at, status.at) if status.calendar.live else day(read_at)
     return Tile(when, label, moment(read_at))
 
@@ -302,27 +304,31 @@ def turn_map(outcomes: Sequence[TurnOutcome], agents: Iterable[str]) -> Markup:
     if not outcomes:
         return box("Turns", below="No turn has ended yet: “arena run --round” plays one.")
 
-    fields: dict[str, dict[tuple[int, int], tuple[str, str]]] = {}
+    outcome_of_agent: dict[str, dict[tuple[int, int], tuple[str, str]]] = {}
     cohorts: dict[tuple[int, int], str] = {}
-    numbers = Counter[str]()
+    status_counts = Counter[str]()
     for outcome in outcomes:
-        place = (outcome.cohort, outcome.round)
+        round_key = (outcome.cohort, outcome.round)
         text = f"{outcome.agent}, cohort {outcome.cohort}, round {outcome.round}: {outcome.status}"
-        row = fields.setdefault(outcome.agent, {})
-        row[place] = (outcome.status, text)
-        cohorts[place] = str(outcome.cohort)
-        numbers[outcome.status] += 1
-    rows = {agent: list(map(fields[agent].get, cohorts)) for agent in agents if agent in fields}
+        row = outcome_of_agent.setdefault(outcome.agent, {})
+        row[round_key] = (outcome.status, text)
+        cohorts[round_key] = str(outcome.cohort)
+        status_counts[outcome.status] += 1
+    rows = {
+        agent: list(map(outcome_of_agent[agent].get, cohorts))
+        for agent in agents
+        if agent in outcome_of_agent
+    }
 
-    text = ", ".join(f"{number:,} {status}" for status, number in numbers.items())
+    text = ", ".join(f"{number:,} {status}" for status, number in status_counts.items())
     title = f"Turns of each agent by round: {text}"
     groups = list(cohorts.values())
     chart = heat_map(rows, groups, title)
-    newest = "By round: "
+    introduction = "By round: "
     if len(cohorts) == ROUNDS:
-        newest = f"A column is a round, the newest {ROUNDS} at most: "
+        introduction = f"A column is a round, the newest {ROUNDS} at most: "
     letters = "Letters: F failed, M malformed, L late, D declined, W waiting."
-    return box("Turns by agent and round", chart, f"{newest}{text}. {letters}")
+    return box("Turns by agent and round", chart, f"{introduction}{text}. {letters}")
 
 
 def at_work(status: Status, page: OperationsPage, simulated: str, starter: str) -> dict[str, str]:
@@ -336,10 +342,10 @@ def at_work(status: Status, page: OperationsPage, simulated: str, starter: str) 
     if held.stale:
         positions += f"; the oldest price is of {moment(held.oldest)}"
 
-    calls = _calls(status.under_way)
+    calls = _calls_text(status.under_way)
     spent = usd(status.spend.month)
-    backup = _backup(status)
-    verified = _verified(status)
+    backup = _backup_text(status)
+    verified = _verification_text(status)
     megabytes = page.size / MEGABYTE
     return {
         "Scheduler": running,
@@ -352,7 +358,7 @@ def at_work(status: Status, page: OperationsPage, simulated: str, starter: str) 
     }
 
 
-def _calls(calls: CallsUnderWay) -> str:
+def _calls_text(calls: CallsUnderWay) -> str:
     """Say how many calls are in progress, what they may cost, and what was lost."""
     text = f"{calls.calls:,}. "
     if calls.calls:
@@ -364,7 +370,7 @@ def _calls(calls: CallsUnderWay) -> str:
     return f"{text}{lost} lost with a worker may cost {worst_lost}."
 
 
-def _verified(status: Status) -> str:
+def _verification_text(status: Status) -> str:
     """Say what was found when the record was verified."""
     for recorded in status.incidents:
         incident = recorded.incident
@@ -373,7 +379,7 @@ def _verified(status: Status) -> str:
     return "Each backup is verified as it is made; “arena admin verify” recomputes every balance at any time."
 
 
-def _backup(status: Status) -> str:
+def _backup_text(status: Status) -> str:
     """Say when the last backup was made, or why there is none."""
     job = status.backup
     if job is None or job.ended_at is None:
@@ -398,7 +404,7 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
     """Show the rounds of cohorts that play, each leading to its turns."""
     nothing = "No round has begun. `arena run --round` plays the next one, `arena run` each in its time."
     below = "Rounds of cohorts still playing, and those decided last, newest first."
-    if not section("Rounds", rounds, nothing, below):
+    if not put_section("Rounds", rounds, nothing, below):
         return
 
     newest = sorted(rounds, key=lambda state: (state.at, state.cohort), reverse=True)
@@ -407,7 +413,7 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
     columns = dict(columns_of_table("rounds"))
     for label in (*map(str.capitalize, statuses), "Missing"):
         columns[label] = HtmlColumn(label, format="localized")
-    listing(_round_rows(newest, statuses), columns, "Rounds")
+    put_table(_round_rows(newest, statuses), columns, "Rounds")
 
 
 def _round_rows(states: Iterable[RoundState], statuses: Iterable[str]) -> Rows:
@@ -433,8 +439,8 @@ def show_failed(turns: Sequence[FailedTurn]) -> None:
         f"The newest, at most {FAILED}. Failed turns got no answer and count as unanswered. Malformed "
         "answers could not be read and count as skips."
     )
-    if section("Failed turns", turns, "No failed turns.", below):
-        listing(_failed_rows(turns), columns_of_table("failed turns"), "Failed turns")
+    if put_section("Failed turns", turns, "No failed turns.", below):
+        put_table(_failed_rows(turns), columns_of_table("failed turns"), "Failed turns")
 
 
 def _failed_rows(turns: Iterable[FailedTurn]) -> Rows:
@@ -456,7 +462,7 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
     """Show what calls cost: of each budget, by day and by agent."""
     subheading("Spending")
     for budget in budgets:
-        st.progress(budget.used, _of_budget(budget))
+        st.progress(budget.used, _budget_text(budget))
     if not budgets and known_config()[0] is None:
         st.caption("Budgets are unknown: this dashboard has no readable config.")
     elif not budgets:
@@ -475,10 +481,10 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
         st.caption("By agent, in the cohorts still playing and in the newest.")
         rows = _spending_rows(page.spenders)
         columns = columns_of_table("spending")
-        listing(rows, columns, "Spending by agent")
+        put_table(rows, columns, "Spending by agent")
 
 
-def _of_budget(budget: BudgetUse) -> str:
+def _budget_text(budget: BudgetUse) -> str:
     """Say how much of a budget is spent."""
     whose = SCOPES[budget.scope]
     if budget.whose:
@@ -500,8 +506,8 @@ def _spending_rows(spenders: Sequence[AgentSpending]) -> list[dict[str, object]]
     by_cost = sorted(calls, key=lambda name: (-spent[name], natural_key(name)))
     for name in by_cost:
         cost = spent[name] / ONE
-        a_call = cost / calls[name]
-        row = {"Agent": name, "Spent $": cost, "Calls": calls[name], "A call $": a_call}
+        cost_per_call = cost / calls[name]
+        row = {"Agent": name, "Spent $": cost, "Calls": calls[name], "A call $": cost_per_call}
         rows.append(row | {"Cohorts": cohorts[name]})
     return rows
 
@@ -521,8 +527,8 @@ def show_jobs(status: Status, is_replay: bool) -> None:
     nothing = "No job has run yet. `arena run` runs them; `arena run --list` shows which, and when."
     if is_replay:
         nothing = "None: `arena study replay` plays its rounds without jobs."
-    if section("Jobs", status.jobs, nothing, "What `arena run` does between rounds."):
-        listing(_job_rows(status), columns_of_table("jobs"), "Jobs")
+    if put_section("Jobs", status.jobs, nothing, "What `arena run` does between rounds."):
+        put_table(_job_rows(status), columns_of_table("jobs"), "Jobs")
 
 
 def _job_rows(status: Status) -> Rows:
@@ -543,8 +549,8 @@ def show_incidents(incidents: Sequence[RecordedIncident], recorder: str) -> None
     """Show the incidents, and whether the operator was notified."""
     nothing = f"No incidents. `{recorder}` records them while it is at work."
     below = "Newest first. With `watch.webhook` in the config they are sent as they happen."
-    if section("Incidents", incidents, nothing, below):
-        listing(_incident_rows(incidents), columns_of_table("incidents"), "Incidents")
+    if put_section("Incidents", incidents, nothing, below):
+        put_table(_incident_rows(incidents), columns_of_table("incidents"), "Incidents")
 
 
 def _incident_rows(incidents: Iterable[RecordedIncident]) -> Rows:
@@ -566,47 +572,47 @@ def show_rejected(record: RecordSource, status: Status) -> None:
     subheading("Rejected venue data")
     kind = choice("Kind", "aside", KINDS, "all")
     asked_kind = None if kind == "all" else kind
-    quarantined = kept(record, read_quarantine, kind=asked_kind, limit=REJECTED)
+    quarantined = read_cached(record, read_quarantine, kind=asked_kind, limit=REJECTED)
     if not quarantined:
         st.caption("No rejected data.")
         return
 
     text = "Nothing in the last day."
-    lately = [f"{x.records:,} {plain(x.venue)} {x.kind} {plain(x.code)}" for x in status.quarantined]
-    if lately:
-        text = f"In the last day: {', '.join(lately)}."
+    recent_counts = [f"{x.records:,} {plain(x.venue)} {x.kind} {plain(x.code)}" for x in status.quarantined]
+    if recent_counts:
+        text = f"In the last day: {', '.join(recent_counts)}."
     st.caption(f"{text} Pages are requests without the expected answer. Open a row to read what was sent.")
 
-    by_mark = {_mark(aside): aside for aside in quarantined}
-    rows = _rejected_rows(by_mark, kind)
+    record_of_key = {_quarantine_key(aside): aside for aside in quarantined}
+    rows = _rejected_rows(record_of_key, kind)
     columns = columns_of_table("rejected data")
-    listing(rows, columns, "Rejected venue data")
+    put_table(rows, columns, "Rejected venue data")
 
-    mark = st.query_params.get("sent", "")
-    chosen = by_mark.get(mark)
+    asked_key = st.query_params.get("sent", "")
+    chosen = record_of_key.get(asked_key)
     if chosen is not None:
         st.text(chosen.reason)
         st.code(chosen.raw or "(nothing)", language=None, wrap_lines=True)
 
 
-def _rejected_rows(by_mark: Mapping[str, StoredQuarantine], kind: str) -> Rows:
+def _rejected_rows(record_of_key: Mapping[str, StoredQuarantine], kind: str) -> Rows:
     """Yield a row for each rejected record."""
-    for mark, aside in by_mark.items():
-        row_page = way("operations", aside=kind, sent=mark)
+    for key, rejected in record_of_key.items():
+        row_page = way("operations", aside=kind, sent=key)
         yield {
-            "Last seen": aside.last_seen_at,
-            "Times": aside.times,
-            "Venue": aside.venue,
-            "Kind": aside.kind,
-            "Code": aside.code,
-            "Reason": aside.reason[:LONGEST],
-            "Record": aside.record,
-            "First seen": aside.first_seen_at,
+            "Last seen": rejected.last_seen_at,
+            "Times": rejected.times,
+            "Venue": rejected.venue,
+            "Kind": rejected.kind,
+            "Code": rejected.code,
+            "Reason": rejected.reason[:LONGEST],
+            "Record": rejected.record,
+            "First seen": rejected.first_seen_at,
             "href": row_page.href,
         }
 
 
-def _mark(aside: StoredQuarantine) -> str:
+def _quarantine_key(aside: StoredQuarantine) -> str:
     """Return the key of a rejected record in addresses."""
     text = repr((aside.venue, aside.kind, aside.code, aside.record))
     digest = sha256(text.encode()).hexdigest()

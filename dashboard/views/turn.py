@@ -53,20 +53,20 @@ from dashboard.html import (
 from dashboard.pages import (
     choice,
     heading,
-    listing,
     long_text,
-    named,
     nothing_found,
+    options_of,
     put,
-    section,
-    step,
+    put_section,
+    put_table,
+    put_view_link,
     subheading,
     way,
     way_to_turn,
 )
 from dashboard.pictures import CHOSEN
 from dashboard.questions import answer_picture, answer_words, end_words
-from dashboard.record import RecordSource, kept, quote_price, season
+from dashboard.record import RecordSource, quote_price, read_cached, season
 from dashboard.words import (
     DONE,
     cents,
@@ -280,20 +280,20 @@ def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, S
     """Return the forecasts of a turn, by market."""
     query = select(ForecastRow.market_id, ForecastRow.stage, ForecastRow.probability, ForecastRow.reason)
     query = query.add_columns(ForecastRow.distribution)
-    stages: dict[MarketId, dict[str, Any]] = defaultdict(dict)
+    rows_by_stage: dict[MarketId, dict[str, Any]] = defaultdict(dict)
     for row in connection.execute(query.where(ForecastRow.turn_id == turn.id)):
-        stages[MarketId(row.market_id)][row.stage] = row
+        rows_by_stage[MarketId(row.market_id)][row.stage] = row
 
     forecasts = {}
-    for market, rows in stages.items():
-        final = rows.get("final")
-        blind = rows.get("blind")
+    for market, stage_rows in rows_by_stage.items():
+        final_row = stage_rows.get("final")
+        blind_row = stage_rows.get("blind")
         forecasts[market] = StatedForecast(
-            final=final.probability if final else None,
-            blind=blind.probability if blind else None,
-            reason=(final or rows["blind"]).reason,
-            distribution=final.distribution if final else "",
-            blind_distribution=blind.distribution if blind else "",
+            final=final_row.probability if final_row else None,
+            blind=blind_row.probability if blind_row else None,
+            reason=(final_row or stage_rows["blind"]).reason,
+            distribution=final_row.distribution if final_row else "",
+            blind_distribution=blind_row.distribution if blind_row else "",
         )
     return forecasts
 
@@ -365,14 +365,14 @@ def read_newest_turns(
 
     rounds = list(connection.scalars(NEWEST_ROUNDS))
     turns = list[TurnSummary]()
-    size = FIRST_ROUNDS
+    batch_size = FIRST_ROUNDS
     while rounds and len(turns) < most:
-        missing = most - len(turns)
-        is_in_rounds = col(TurnRow.round_id).in_(rounds[:size])
-        some = query.where(is_in_rounds).limit(missing)
-        turns += read_nouns(TurnSummary, connection.execute(some))
-        rounds = rounds[size:]
-        size *= 2
+        still_wanted = most - len(turns)
+        is_in_rounds = col(TurnRow.round_id).in_(rounds[:batch_size])
+        limited_query = query.where(is_in_rounds).limit(still_wanted)
+        turns += read_nouns(TurnSummary, connection.execute(limited_query))
+        rounds = rounds[batch_size:]
+        batch_size *= 2
     return turns
 
 
@@ -384,7 +384,7 @@ class Claim:
     """
 
     seen: SeenMarket
-    said: StatedForecast
+    forecast: StatedForecast
     ended: bool
     payout: int | None
     price: int | None
@@ -398,20 +398,20 @@ class Claim:
         return end_words(self.seen.form, self.answer) or outcome(True, self.payout)
 
     @property
-    def apart(self) -> int:
+    def distance(self) -> int:
         """Return the distance between its forecast and the price that it saw."""
-        if self.said.final is None or self.seen.mid is None:
+        if self.forecast.final is None or self.seen.mid is None:
             return 0
-        return abs(self.said.final - self.seen.mid)
+        return abs(self.forecast.final - self.seen.mid)
 
     @property
     def gain(self) -> float | None:
         """Return how far its Brier score beat that of the price it saw; None without an outcome."""
-        if self.payout not in (0, ONE) or self.said.final is None or self.seen.mid is None:
+        if self.payout not in (0, ONE) or self.forecast.final is None or self.seen.mid is None:
             return None
         end = self.payout / ONE
         price_error = (self.seen.mid / ONE - end) ** 2
-        own_error = (self.said.final / ONE - end) ** 2
+        own_error = (self.forecast.final / ONE - end) ** 2
         return price_error - own_error
 
 
@@ -432,7 +432,7 @@ class TurnPage:
     @property
     def stated(self) -> int:
         """Return the number of markets that it forecast."""
-        return sum(claim.said.final is not None for claim in self.claims)
+        return sum(claim.forecast.final is not None for claim in self.claims)
 
     @property
     def questions(self) -> Mapping[str, str]:
@@ -482,19 +482,19 @@ def read_turn(connection: Connection, cohort: int, round_number: int, agent: str
 
 def _claims(connection: Connection, turn: PlacedTurn) -> Iterator[Claim]:
     """Yield the markets that a turn saw, with its forecast of each."""
-    seen = read_seen_markets(connection, turn)
+    markets = read_seen_markets(connection, turn)
     forecasts = read_forecasts(connection, turn)
-    ids = [market.id for market in seen]
+    ids = [market.id for market in markets]
     # Versions come in order, so the newest one stands.
     payouts = read_payouts(connection, ids)
-    ends = {market: payout for (market, _), payout in payouts.items()}
+    payout_by_market = {market: payout for (market, _), payout in payouts.items()}
     quotes = newest_rows(connection, QuoteRow, ids, "at", "mid", "last")
     answers = newest_rows(connection, ResolutionRow, ids, "version", "answer")
 
-    for market in seen:
+    for market in markets:
         forecast = forecasts.get(market.id, StatedForecast())
-        if market.id in ends:
-            yield Claim(market, forecast, True, ends[market.id], None, answers[market.id].answer)
+        if market.id in payout_by_market:
+            yield Claim(market, forecast, True, payout_by_market[market.id], None, answers[market.id].answer)
         else:
             price = quote_price(quotes.get(market.id))
             yield Claim(market, forecast, False, None, price)
@@ -509,12 +509,12 @@ def held_until_now(fill: Fill, claim: Claim) -> int | None:
         return None
     if claim.ended and claim.payout is None:
         return 0
-    price = claim.payout if claim.ended else claim.price
-    if price is None:
+    yes_price = claim.payout if claim.ended else claim.price
+    if yes_price is None:
         return None
     if fill.side == "NO":
-        price = ONE - price
-    return worth(fill.shares, price) - fill.amount
+        yes_price = ONE - yes_price
+    return worth(fill.shares, yes_price) - fill.amount
 
 
 TITLE = "Turn"
@@ -533,18 +533,20 @@ def show(record: RecordSource) -> None:
         show_list(record)
         return
 
-    page = kept(record, read_turn, whole_number(cohort), whole_number(round_text), agent)
+    page = read_cached(record, read_turn, whole_number(cohort), whole_number(round_text), agent)
     if page is not None:
         show_turn(record, page)
         return
     heading(TITLE)
-    whose = ""
+    agent_text = ""
     if agent:
-        whose = f" of {code(agent[:200])}"
-    where = f"in round {code(round_text[:20])} of cohort {code(cohort[:20])}"
-    why = f"The record holds no turn{whose} {where}, or it is not in yet, or hidden for now."
-    nothing_found(why)
-    step("All turns", "turn")
+        agent_text = f" of {code(agent[:200])}"
+    place_text = f"in round {code(round_text[:20])} of cohort {code(cohort[:20])}"
+    why_nothing = (
+        f"The record holds no turn{agent_text} {place_text}, or it is not in yet, or hidden for now."
+    )
+    nothing_found(why_nothing)
+    put_view_link("All turns", "turn")
 
 
 ANY = "any"
@@ -565,25 +567,27 @@ STATUSES = {ANY: "All"} | {status: status.capitalize() for status in MEANT}
 
 def show_list(record: RecordSource) -> None:
     """Show the controls, and the matching turns."""
-    agents = {ANY: "All agents"} | named(season(record).kinds)
+    agents = {ANY: "All agents"} | options_of(season(record).kinds)
     agent = choice("Agent", "agent", agents, ANY, "list")
     status = choice("Status", "status", STATUSES, ANY)
     queried_agent = EVERY.get(agent, agent)
     queried_status = EVERY.get(status, status)
-    turns = kept(record, read_newest_turns, MOST + 1, queried_agent, queried_status)
+    turns = read_cached(record, read_newest_turns, MOST + 1, queried_agent, queried_status)
     if not turns:
-        why = "No turn matches. Choose another agent or status."
+        why_nothing = "No turn matches. Choose another agent or status."
         if agent == status == ANY:
-            why = "No turn is in yet. `arena run --round` plays the next round, and this page shows it then."
-        nothing_found(why)
+            why_nothing = (
+                "No turn is in yet. `arena run --round` plays the next round, and this page shows it then."
+            )
+        nothing_found(why_nothing)
         return
 
-    many = f"The newest {MOST}" if len(turns) > MOST else count(len(turns), "turn")
-    st.caption(f"{many}, newest first.")
+    count_text = f"The newest {MOST}" if len(turns) > MOST else count(len(turns), "turn")
+    st.caption(f"{count_text}, newest first.")
     meanings = " ".join(MEANT.values())
     columns = dict(columns_of_table("turns"))
     columns["status"] = replace(columns["status"], help=meanings)
-    listing(_turn_rows(turns[:MOST]), columns, "Turns: one row each")
+    put_table(_turn_rows(turns[:MOST]), columns, "Turns: one row each")
 
 
 def _turn_rows(turns: Sequence[TurnSummary]) -> Rows:
@@ -608,8 +612,8 @@ def _turn_rows(turns: Sequence[TurnSummary]) -> Rows:
 def show_turn(record: RecordSource, page: TurnPage) -> None:
     """Show one turn, from its status down to the texts of every call."""
     turn = page.turn
-    _ways(page)
-    heading(plain(summary(page)))
+    _link_neighbours(page)
+    heading(plain(turn_summary(page)))
     where = f"Decided {moment(turn.at)}, in round {turn.round} of cohort {turn.cohort}"
     st.caption(f"{where} · kind {code(turn.kind)} · version {code(turn.code_version)}")
     if turn.status not in ("played", "partly"):
@@ -641,79 +645,79 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
     show_evidence(page)
 
 
-def summary(page: TurnPage) -> str:
+def turn_summary(page: TurnPage) -> str:
     """Say what the turn did, in a line."""
     turn = page.turn
-    did = []
+    parts = []
     if page.bought:
         dollars_spent = in_dollars(round(page.spent / ONE))
         spent = dollars_spent.removesuffix(".00")
         markets = {fill.market_id for fill in page.bought}
-        many = count(len(markets), "market")
-        did.append(f"bet {spent} on {many}")
+        markets_text = count(len(markets), "market")
+        parts.append(f"bet {spent} on {markets_text}")
     if page.sales:
-        did.append(f"sold {page.sales:,}")
+        parts.append(f"sold {page.sales:,}")
     if turn.status not in ("played", "partly"):
-        did = [turn.status]
+        parts = [turn.status]
     if not page.has_money and turn.status in ("played", "partly"):
-        did = [f"answered {count(page.stated, 'question')}"]
-    done = ", ".join(did) or "traded nothing"
-    return f"{turn.agent}, round {turn.round}: {done}"
+        parts = [f"answered {count(page.stated, 'question')}"]
+    actions_text = ", ".join(parts) or "traded nothing"
+    return f"{turn.agent}, round {turn.round}: {actions_text}"
 
 
 def reasons(page: TurnPage) -> Markup:
     """Return its reasons: those of its trades first, then those furthest from the price."""
     fills = {fill.market_id: fill for fill in page.fills}
-    quotations = []
-    by_distance = sorted(page.claims, key=lambda claim: -claim.apart)
+    ranked_quotations = []
+    by_distance = sorted(page.claims, key=lambda claim: -claim.distance)
     for claim in by_distance:
-        if claim.said.reason and claim.said.final is not None:
+        if claim.forecast.reason and claim.forecast.final is not None:
             fill = fills.get(claim.seen.id)
-            traded = fill.amount if fill else -1
+            traded_amount = fill.amount if fill else -1
             quotation = _quotation(claim, fill)
-            quotations.append((traded, quotation))
+            ranked_quotations.append((traded_amount, quotation))
 
-    if not quotations:
+    if not ranked_quotations:
         return NOTHING
-    quotations.sort(key=lambda ranked: -ranked[0])
-    return reasons_box([quotation for _, quotation in quotations])
+    ranked_quotations.sort(key=lambda ranked: -ranked[0])
+    return reasons_box([quotation for _, quotation in ranked_quotations])
 
 
 def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
     """Return a forecast with its reason, and the trade."""
-    stated = rounded_percent(claim.said.final or 0)
-    if claim.said.distribution:
-        stated = answer_words(form_of(claim.seen.form), claim.said.distribution)
+    stated = rounded_percent(claim.forecast.final or 0)
+    if claim.forecast.distribution:
+        stated = answer_words(form_of(claim.seen.form), claim.forecast.distribution)
     did = f"says {stated}"
     if claim.seen.mid is not None:
         did += f", price {cents(claim.seen.mid)}"
     if fill is not None:
         amount = dollars(fill.amount)
-        did += f"; {_did(fill)} for {amount}"
+        did += f"; {_fill_text(fill)} for {amount}"
 
     where = "not resolved yet"
     if claim.outcome:
         where = f"result: {claim.outcome}"
     href = way("market", market=claim.seen.id).href
-    return Quotation(flat(claim.seen.question), did, flat(claim.said.reason), where, href)
+    return Quotation(flat(claim.seen.question), did, flat(claim.forecast.reason), where, href)
 
 
-def _ways(page: TurnPage) -> None:
+def _link_neighbours(page: TurnPage) -> None:
     """Link to the turns before and after, to the agent and to the cohort."""
     turn = page.turn
-    place = page.rounds.index(turn.round)
-    before = page.rounds[:place][-1:]
-    after = page.rounds[place + 1 :][:1]
-    around = {"← Round before": before, "Round after →": after}
+    position = page.rounds.index(turn.round)
+    round_before = page.rounds[:position][-1:]
+    round_after = page.rounds[position + 1 :][:1]
+    neighbours = {"← Round before": round_before, "Round after →": round_after}
 
-    ways = {}
-    for label, rounds in around.items():
+    destinations = {}
+    for label, rounds in neighbours.items():
         for number in rounds:
-            ways[label] = way("turn", cohort=turn.cohort, round=number, agent=turn.agent)
-    ways["Its agent"] = way("agent", agent=turn.agent)
-    ways["Its cohort"] = way("cohort", cohort=turn.cohort)
-    ways["All turns"] = way("turn")
-    links = [(label, to.href, False) for label, to in ways.items()]
+            destinations[label] = way("turn", cohort=turn.cohort, round=number, agent=turn.agent)
+    destinations["Its agent"] = way("agent", agent=turn.agent)
+    destinations["Its cohort"] = way("cohort", cohort=turn.cohort)
+    destinations["All turns"] = way("turn")
+    links = [(label, to.href, False) for label, to in destinations.items()]
     put(pills(links, "Go to"), "ways")
 
 
@@ -723,39 +727,39 @@ REFUSED = "Sales of positions, in full or in part; orders and items of the answe
 def figures(page: TurnPage, simulated: str) -> list[Tile]:
     """Return its status, its forecasts and trades, and their cost."""
     turn = page.turn
-    shown = 0
+    shown_markets = 0
     stories = set()
     for claim in page.claims:
         if claim.seen.shown:
-            shown += 1
+            shown_markets += 1
             stories.add(claim.seen.story or claim.seen.event_id)
-    forecast = f"markets forecast, {story_count(len(stories))}"
+    forecast_label = f"markets forecast, {story_count(len(stories))}"
 
     number = count(len(page.bought), "purchase")
     purchases = f"{number}, fees included; caps are measured by the cash before."
-    sales = f"{page.sales:,} sold, {len(page.rejections):,} rejected"
-    calls = f"cost of {count(len(page.attempts), 'call')}"
+    sales_text = f"{page.sales:,} sold, {len(page.rejections):,} rejected"
+    calls_label = f"cost of {count(len(page.attempts), 'call')}"
     if page.attempts:
-        calls += simulated
-    traded = []
+        calls_label += simulated
+    money_tiles = []
     if page.has_money:
-        traded = [
+        money_tiles = [
             Tile(dollars(page.spent), f"bet, of {dollars(turn.cash)} in cash", purchases),
-            Tile(sales, "positions and orders", REFUSED),
+            Tile(sales_text, "positions and orders", REFUSED),
         ]
     return [
         Tile(turn.status, "status", MEANT.get(turn.status, "")),
-        Tile(f"{page.stated:,} of {shown:,}", forecast),
-        *traded,
-        Tile(cost_of(page.attempts), calls, "In dollars."),
+        Tile(f"{page.stated:,} of {shown_markets:,}", forecast_label),
+        *money_tiles,
+        Tile(cost_of(page.attempts), calls_label, "In dollars."),
     ]
 
 
 def show_orders(page: TurnPage) -> None:
     """Show every order, with its fills."""
     orders: list[Bet | Sale] = [*page.turn.sales, *page.turn.bets]
-    if section("Orders", orders, "It placed no order."):
-        listing(_order_rows(page, orders), columns_of_table("orders"), "Orders: one row each")
+    if put_section("Orders", orders, "It placed no order."):
+        put_table(_order_rows(page, orders), columns_of_table("orders"), "Orders: one row each")
 
 
 def _market_cells(page: TurnPage, market: MarketId) -> dict[str, object]:
@@ -768,9 +772,9 @@ def _market_cells(page: TurnPage, market: MarketId) -> dict[str, object]:
 def _order_rows(page: TurnPage, orders: Sequence[Bet | Sale]) -> Rows:
     """Yield a row for each order, with its result."""
     for order in orders:
-        result = " ".join(_result(page, order))
+        result = " ".join(_order_results(page, order))
         yield {
-            "wish": _size(order),
+            "wish": _order_text(order),
             "limit": percent(order.limit),
             "came": result,
             "reason": order.reason,
@@ -778,7 +782,7 @@ def _order_rows(page: TurnPage, orders: Sequence[Bet | Sale]) -> Rows:
         }
 
 
-def _size(wish: Bet | Sale) -> str:
+def _order_text(wish: Bet | Sale) -> str:
     """Describe an order."""
     if isinstance(wish, Bet):
         return f"buy {wish.side} for {dollars(wish.amount)}"
@@ -789,22 +793,23 @@ def _size(wish: Bet | Sale) -> str:
     return f"sell all {wish.side}"
 
 
-def _result(page: TurnPage, order: Bet | Sale) -> Iterator[str]:
+def _order_results(page: TurnPage, order: Bet | Sale) -> Iterator[str]:
     """Yield the fills of an order, and all rejections about its market."""
     action = "sell"
     if isinstance(order, Bet):
         action = "buy"
-    ordered = (order.market_id, order.side, action)
+    order_key = (order.market_id, order.side, action)
     for fill in page.fills:
-        filled = (fill.market_id, fill.side, fill.action)
-        if filled == ordered:
-            yield f"{_did(fill)}: {money(fill.shares):,.2f} shares for {dollars(fill.amount)}{_part(fill)}."
-    for refused in page.rejections:
-        if refused.market_id == order.market_id:
-            yield f"Refused: {refused.message}."
+        fill_key = (fill.market_id, fill.side, fill.action)
+        if fill_key == order_key:
+            shares = f"{money(fill.shares):,.2f} shares"
+            yield f"{_fill_text(fill)}: {shares} for {dollars(fill.amount)}{_partial_fill_text(fill)}."
+    for rejection in page.rejections:
+        if rejection.market_id == order.market_id:
+            yield f"Refused: {rejection.message}."
 
 
-def _part(fill: Fill) -> str:
+def _partial_fill_text(fill: Fill) -> str:
     """Say how much was ordered, if it was filled only in part."""
     if not fill.left:
         return ""
@@ -814,7 +819,7 @@ def _part(fill: Fill) -> str:
     return f", in part: {asked} asked"
 
 
-def _did(fill: Fill) -> str:
+def _fill_text(fill: Fill) -> str:
     """Say whether a side was bought or sold."""
     return f"{DONE[fill.action]} {fill.side}"
 
@@ -833,18 +838,20 @@ def show_fills(page: TurnPage) -> None:
             gains.append(gain)
         rows.extend(_level_rows(page, fill, gain))
     if gains:
-        made = plain(gained(sum(gains)))
-        st.caption(f"Held until today or until they resolved, its purchases would have made {made}.")
+        total_gain_text = plain(gained(sum(gains)))
+        st.caption(
+            f"Held until today or until they resolved, its purchases would have made {total_gain_text}."
+        )
     levels = count(len(rows), "level")
     with st.expander(f"Fills, level by level: {levels}"):
-        listing(rows, columns_of_table("fills"), "Fills: one row a price")
+        put_table(rows, columns_of_table("fills"), "Fills: one row a price")
 
 
 def _level_rows(page: TurnPage, fill: Fill, gain: int | None) -> Iterator[dict[str, object]]:
     """Yield the fill at each price; the last row has the result of the whole order."""
     for number, level in enumerate(fill.levels, 1):
         row = _market_cells(page, fill.market_id) | {
-            "did": _did(fill),
+            "did": _fill_text(fill),
             "level": number,
             "price": percent(level.price),
             "shares": money(level.shares),
@@ -865,27 +872,31 @@ def show_rejections(page: TurnPage) -> None:
     for refused in page.rejections:
         market = page.questions.get(refused.market_id, refused.market_id)
         rows.append({"Why": refused.message, "Market": market, "Code": refused.code})
-    listing(rows, columns_of_table("rejections"), "Rejected: one row each")
+    put_table(rows, columns_of_table("rejections"), "Rejected: one row each")
 
 
 def show_forecasts(page: TurnPage) -> None:
     """Show every market on offer, with its blind and final forecast and its result."""
-    told = [claim for claim in page.claims if claim.seen.shown or claim.said.final is not None]
-    asked = [claim for claim in told if claim.seen.form]
-    if asked:
-        answered = sum(bool(claim.said.distribution) for claim in asked)
-        below = f"{answered:,} of {count(len(asked), 'question')} answered."
-        section("Answers", asked, "", below)
-        listing(_answer_rows(asked), columns_of_table("answers of a turn"), "Answers: one row a question")
+    shown_claims = [claim for claim in page.claims if claim.seen.shown or claim.forecast.final is not None]
+    question_claims = [claim for claim in shown_claims if claim.seen.form]
+    if question_claims:
+        answered = sum(bool(claim.forecast.distribution) for claim in question_claims)
+        below = f"{answered:,} of {count(len(question_claims), 'question')} answered."
+        put_section("Answers", question_claims, "", below)
+        put_table(
+            _answer_rows(question_claims),
+            columns_of_table("answers of a turn"),
+            "Answers: one row a question",
+        )
 
-    claims = [claim for claim in told if not claim.seen.form]
-    if asked and not claims:
+    market_claims = [claim for claim in shown_claims if not claim.seen.form]
+    if question_claims and not market_claims:
         return
-    if section("Forecasts", claims, "No market was on offer.", _judged(claims)):
-        listing(_claim_rows(claims), columns_of_table("forecasts"), "Forecasts: one row a market")
+    if put_section("Forecasts", market_claims, "No market was on offer.", _judged_text(market_claims)):
+        put_table(_claim_rows(market_claims), columns_of_table("forecasts"), "Forecasts: one row a market")
 
 
-def _judged(claims: Sequence[Claim]) -> str:
+def _judged_text(claims: Sequence[Claim]) -> str:
     """Say how many forecasts can be judged, and how many of them were closer than the price."""
     gains = [claim.gain for claim in claims if claim.gain is not None]
     if gains:
@@ -895,7 +906,7 @@ def _judged(claims: Sequence[Claim]) -> str:
         mean_gain = sum(gains) / len(gains)
         mean = written(mean_gain, "%+.4f")
         return f"{judged}: {closer} closer than the price; {mean} Brier points a market on average."
-    if any(claim.said.final is not None for claim in claims):
+    if any(claim.forecast.final is not None for claim in claims):
         return "None can be judged yet."
     return "It stated no probability."
 
@@ -907,12 +918,12 @@ def _claim_rows(claims: Sequence[Claim]) -> Rows:
         venue = venue_page(seen.id, seen.event_id, seen.slug, seen.event_slug)
         yield {
             "question": seen.question,
-            "final": percent(claim.said.final),
-            "blind": percent(claim.said.blind),
+            "final": percent(claim.forecast.final),
+            "blind": percent(claim.forecast.blind),
             "price": percent(seen.mid),
             "outcome": claim.outcome,
             "gain": claim.gain,
-            "reason": claim.said.reason,
+            "reason": claim.forecast.reason,
             "venue": venue_cell(venue),
             "href": way("market", market=seen.id).href,
         }
@@ -926,15 +937,15 @@ def _answer_rows(claims: Sequence[Claim]) -> Rows:
         row: dict[str, object] = {
             "question": seen.question,
             "outcome": claim.outcome,
-            "reason": claim.said.reason,
+            "reason": claim.forecast.reason,
             "venue": venue_cell(venue_page(seen.id, seen.event_id, seen.slug, seen.event_slug)),
             "href": way("market", market=seen.id).href,
         }
-        if claim.said.distribution:
-            row["picture"] = answer_picture(form, claim.said.distribution, CHOSEN[0], claim.answer)
-            row["said"] = answer_words(form, claim.said.distribution)
-        if claim.said.blind_distribution:
-            row["blind"] = answer_words(form, claim.said.blind_distribution)
+        if claim.forecast.distribution:
+            row["picture"] = answer_picture(form, claim.forecast.distribution, CHOSEN[0], claim.answer)
+            row["said"] = answer_words(form, claim.forecast.distribution)
+        if claim.forecast.blind_distribution:
+            row["blind"] = answer_words(form, claim.forecast.blind_distribution)
         yield row
 
 
@@ -954,26 +965,26 @@ def show_calls(record: RecordSource, page: TurnPage) -> None:
         result = f"{failed:,} without an answer"
     attempts = count(len(page.attempts), "attempt")
     below = f"{attempts}, {result}."
-    if not section("Calls", page.attempts, "It asked no model.", below):
+    if not put_section("Calls", page.attempts, "It asked no model.", below):
         return
 
-    listing(_attempt_rows(page.attempts), columns_of_table("calls"), "Calls: one row an attempt")
-    by_key = {}
+    put_table(_attempt_rows(page.attempts), columns_of_table("calls"), "Calls: one row an attempt")
+    attempt_of_key = {}
     options = {}
-    newest = _call_key(page.attempts[-1])
+    default_key = _call_key(page.attempts[-1])
     for attempt in page.attempts:
         key = _call_key(attempt)
-        by_key[key] = attempt
+        attempt_of_key[key] = attempt
         options[key] = _call_name(attempt)
         if attempt.error_code is None:
-            newest = key
-    chosen = choice("Call", "call", options, newest, "list")
-    _call_texts(record, by_key[chosen])
+            default_key = key
+    chosen = choice("Call", "call", options, default_key, "list")
+    _show_call_texts(record, attempt_of_key[chosen])
 
 
-def _call_texts(record: RecordSource, attempt: CallAttempt) -> None:
+def _show_call_texts(record: RecordSource, attempt: CallAttempt) -> None:
     """Show what was asked and answered in a call."""
-    texts = kept(record, read_call_texts, attempt.id)
+    texts = read_cached(record, read_call_texts, attempt.id)
     key = _call_key(attempt)
     if attempt.error_message:
         error = flat(attempt.error_code or "")
@@ -1046,7 +1057,7 @@ def show_evidence(page: TurnPage) -> None:
     if page.evidence:
         many = count(len(page.evidence), "article")
         subheading("Evidence", f"{many}, shown to every agent of the round alike.")
-        listing(_article_rows(page), columns_of_table("evidence"), "Evidence: one row an article")
+        put_table(_article_rows(page), columns_of_table("evidence"), "Evidence: one row an article")
 
 
 def _article_rows(page: TurnPage) -> Rows:

@@ -12,7 +12,7 @@ import dashboard
 from arena.scores.rules.reliability.diagram import diagram
 from dashboard.board import CALIBRATION
 from dashboard.charts import Line, calibration_chart, line_chart
-from dashboard.html import HtmlCell, beside, board_of, box, columns_of_table, html_table, light
+from dashboard.html import HtmlCell, beside, board_of, box, columns_of_table, health_light, html_table
 from dashboard.site.shell import css
 from dashboard.words import filled
 from tests.browser.watching import sticks_out
@@ -141,7 +141,7 @@ def test_a_heading_of_two_lines_leaves_the_highest_tick_free(narrow: Page, look:
 def test_a_long_text_shows_its_first_lines_and_all_of_it_when_opened(narrow: Page) -> None:
     text = "a venue that does not answer " * 40
     html = html_table([{"What": text}], columns_of_table("incidents"), "Incidents")
-    put(narrow, html + light("trouble", "Trouble.", "Something needs an operator.", [text]))
+    put(narrow, html + health_light("trouble", "Trouble.", "Something needs an operator.", [text]))
     folded = narrow.locator(".clamp")
     assert folded.count() == 2
     for part in folded.all():

@@ -15,14 +15,14 @@ from arena.scores.leaderboard import read_leaderboard, read_scores
 from arena.scores.profiles.detailed_profile import PROFILE, read_notable_forecasts
 from arena.scores.rules.money.luck import Luck
 from dashboard.cohorts import read_cohort_positions, read_equity_curves, read_holdings
-from dashboard.record import SeasonOverview, kept, read_summed_curves, source
+from dashboard.record import SeasonOverview, read_cached, read_summed_curves, source
 from dashboard.views.agent import (
     OPEN,
     PARTS,
     EvidenceCurve,
-    chips,
     evidence_chart,
     luck_words,
+    ranks_and_description,
     read_agent_evidence,
 )
 from dashboard.words import JOINER, gained, plain, unbroken, written
@@ -78,7 +78,7 @@ def test_an_agent_has_its_evidence_drawn_without_a_word_on_what_follows(
     season: Path, connection: Connection, show: Show
 ) -> None:
     page = show("agent", season, agent="random")
-    found = kept(source(str(season)), read_agent_evidence, "random")
+    found = read_cached(source(str(season)), read_agent_evidence, "random")
     cached = COMPARISONS.read(connection)
     assert cached is not None
     assert found.points == cached.value.evidence["random"] != ()
@@ -95,7 +95,7 @@ def test_the_evidence_says_how_much_a_verdict_against_the_price_needs(
     tmp_path_factory: pytest.TempPathFactory, show: Show
 ) -> None:
     demo = shared("demo", tmp_path_factory)
-    found = kept(source(str(demo)), read_agent_evidence, "sharp")
+    found = read_cached(source(str(demo)), read_agent_evidence, "sharp")
     share = 0.05 * 0.9 * 0.9 / 4 / 2
     assert found.bar == pytest.approx(1 / share), "four that begin together, and both ways"
     assert "A verdict against the price needs ×198, and a mean gain three standard errors above 0." in words(
@@ -252,17 +252,17 @@ def test_the_forecasts_show_their_parts_a_histogram_and_cards(
     shown = ["Skill in parts", "Calibration of its bets", "What it states"]
     assert [each.value for each in page.subheader][:3] == shown
     assert {"Anchored", "Implied"} <= set(headings(page))
-    kept = PROFILE.read(connection, "random")
-    assert kept is not None
+    cached = PROFILE.read(connection, "random")
+    assert cached is not None
     skills, parts = tables(page)[:2]
-    assert list(parts["Price"]) == [one.label for one in kept.value.calibrated["price"]]
-    assert list(parts["Brier"]) == [one.parts.brier for one in kept.value.calibrated["price"]]
-    known = {one.slice: one.gain.skill for one in kept.value.slices["price"]}
+    assert list(parts["Price"]) == [one.label for one in cached.value.calibrated["price"]]
+    assert list(parts["Brier"]) == [one.parts.brier for one in cached.value.calibrated["price"]]
+    known = {one.slice: one.gain.skill for one in cached.value.slices["price"]}
     for part, skill in zip(skills["Part"], skills["Skill"], strict=True):
         assert math.isclose(skill, known[part] or 0.0)
     said = words(page)
-    assert f"{sum(kept.value.histogram):,} forecasts stated; it calls no model" in said
-    for remark in (*kept.value.best, *kept.value.worst):
+    assert f"{sum(cached.value.histogram):,} forecasts stated; it calls no model" in said
+    for remark in (*cached.value.best, *cached.value.worst):
         assert f"said {remark.forecast:.0%}, price {remark.price:.0%}, ended" in said
     page.segmented_control[1].select("horizon")
     assert in_address(healthy(page.run()), "by") == "horizon"
@@ -319,6 +319,6 @@ def test_a_model_of_ones_own_server_is_not_said_to_be_a_providers() -> None:
 def test_ranks_are_said_once_they_tell_something() -> None:
     """Until then the board is provisional, and nothing on it is ranked."""
     overview = SeasonOverview((), (("ann", "llm"),), {"ann": "openai/m"})
-    open_to_all = chips("ann", (), a_line(told_of(0, 0, 5)), overview)
+    open_to_all = ranks_and_description("ann", (), a_line(told_of(0, 0, 5)), overview)
     assert "rank" not in open_to_all
-    assert "ranks 1–4 of 5" in chips("ann", (), a_line(told_of(1, 0, 5)), overview)
+    assert "ranks 1–4 of 5" in ranks_and_description("ann", (), a_line(told_of(1, 0, 5)), overview)

@@ -31,25 +31,25 @@ from dashboard.charts import Line, line_chart, luck_band
 from dashboard.cohorts import (
     CohortReturn,
     CohortReturns,
+    cohort_strip,
     read_all_holdings,
     read_cohort_returns,
-    strip,
 )
 from dashboard.html import HtmlColumn, html_table
 from dashboard.pictures import REST
 from dashboard.record import (
     LeaderboardLine,
     SeasonOverview,
-    kept,
     leaderboard_lines,
+    read_cached,
     read_season,
     source,
 )
 from dashboard.views.arena import (
     CAUSE,
+    drawn_agents,
     page_of,
     positions_box,
-    racing,
     read_held_markets,
     read_newest_decisions,
     shortened_reason,
@@ -123,7 +123,7 @@ def test_groups_leave_their_own(demo: Path, show: Show) -> None:
 
 
 def test_decisions_are_quoted_with_the_agents_own_reason(demo: Path, show: Show) -> None:
-    found = kept(source(str(demo)), read_newest_decisions)
+    found = read_cached(source(str(demo)), read_newest_decisions)
     said = words(show("arena", demo))
     assert found.trades
     with sqlite3.connect(demo) as base:
@@ -140,7 +140,7 @@ def test_decisions_are_quoted_with_the_agents_own_reason(demo: Path, show: Show)
     made = {(trade.market_id, trade.action, trade.side) for trade in found.trades}
     assert len(made) == len(found.trades)
     first = found.trades[0].agent
-    others = kept(source(str(demo)), read_newest_decisions, (first,))
+    others = read_cached(source(str(demo)), read_newest_decisions, (first,))
     assert first not in {one.agent for one in others.trades} | {one.forecast.agent for one in others.disputes}
     apart = [abs(one.forecast.probability - one.price) for one in found.disputes]
     assert apart
@@ -190,7 +190,7 @@ def test_of_many_cohorts_the_months_are_named_and_there_is_a_list_to_choose_from
         for number in range(1, 62)
     ]
     offered = CohortReturns(tuple(cohorts), 61)
-    drawn = ET.fromstring(strip(offered, 7, page_of))
+    drawn = ET.fromstring(cohort_strip(offered, 7, page_of))
     labels = [small.text for small in drawn.iter("small") if small.text]
     assert labels[::-1][:3] == ["2026", "Feb", "Mar"]
     assert labels[::-1][12:14] == ["2027", "Feb"]
@@ -206,14 +206,14 @@ def test_of_many_cohorts_the_months_are_named_and_there_is_a_list_to_choose_from
 def test_where_bars_are_not_named_there_is_a_list(many: int, has_list: bool) -> None:
     start = datetime(2026, 1, 4, tzinfo=UTC)
     cohorts = tuple(CohortReturn(number, start, 1.0, False) for number in range(1, many + 1))
-    drawn = ET.fromstring(strip(CohortReturns(cohorts, many), None, page_of))
+    drawn = ET.fromstring(cohort_strip(CohortReturns(cohorts, many), None, page_of))
     assert (drawn.get("class") == "strip many") == has_list
     assert drawn.findtext("details/summary") == ("All cohorts" if has_list else None)
 
 
 def test_a_return_that_is_written_as_nothing_is_no_loss() -> None:
     start = datetime(2026, 1, 4, tzinfo=UTC)
-    drawn = strip(CohortReturns((CohortReturn(1, start, -0.003, False),), 1), None, page_of)
+    drawn = cohort_strip(CohortReturns((CohortReturn(1, start, -0.003, False),), 1), None, page_of)
     assert "0%" in drawn
     assert 'class="loss' not in drawn
     assert 'height="1.5"' in drawn
@@ -259,7 +259,7 @@ def test_before_there_are_ranks_those_come_first_that_made_most(events: int, ord
     lines = leaderboard_lines(Leaderboard(None, None, tuple(rows)))
     assert is_provisional(lines) == (events < 20)
     assert [line.row.agent for line in lines] == order
-    assert racing(overview, lines) == order
+    assert drawn_agents(overview, lines) == order
 
 
 def test_names_are_sorted_as_people_count() -> None:
@@ -320,7 +320,7 @@ def test_what_is_held_reads_the_cohorts_once_however_many_play(demo: Path) -> No
 
 
 def test_what_this_is_counts_who_is_there_and_who_plays(demo: Path) -> None:
-    lines = kept(source(str(demo)), read_season).cohorts
+    lines = read_cached(source(str(demo)), read_season).cohorts
     half = SeasonOverview((lines[0], replace(lines[1], ended_at=lines[1].starts_at)), (("a", "random"),), {})
     assert what_this_is(half, None) == "1 reference, play money, 2 cohorts (1 playing)."
 

@@ -20,10 +20,10 @@ from dashboard.charts import (
     Line,
     calibration_chart,
     columns_chart,
+    evenly_spaced,
     gap_chart,
     line_chart,
     scatter,
-    thin,
 )
 from dashboard.pictures import REST
 from tests.records.seasons import HOSTILE
@@ -106,7 +106,7 @@ def test_no_agent_shares_its_chip_with_a_line_of_the_market(name: str) -> None:
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, 7, 100])
 def test_thinning_keeps_order_ends_and_the_limit(limit: int) -> None:
-    found = thin(range(50), limit)
+    found = evenly_spaced(range(50), limit)
     assert found == sorted(set(found))
     assert (found[0], found[-1]) == (0, 49)
     assert len(found) == min(max(limit, 2), 50)

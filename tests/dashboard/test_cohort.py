@@ -215,5 +215,5 @@ def test_the_heading_says_who_made_most_whatever_was_played(
 def test_why_there_is_no_calibration_is_what_happened(
     line: CohortLine, shown: int, is_made: bool, reading_: str, why: str
 ) -> None:
-    said = why_uncalibrated(line, shown, is_made=is_made, reading=reading_)
+    said = why_uncalibrated(line, shown, is_any_forecast_made=is_made, reading=reading_)
     assert said == f"{why} Calibration needs forecasts with an outcome."

@@ -17,7 +17,7 @@ from arena.scores.profiles.duels import DUELS, DuelDetails, compute_duels
 from arena.scores.profiles.inputs import read_inputs
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.verdict import PairVerdict, Verdict
-from dashboard.views.duel import figures, heading, told_text
+from dashboard.views.duel import figures, heading, verdict_time_text
 from dashboard.words import with_true_minus
 from tests.dashboard.opening import Show, healthy, in_address, tables, tiles, words
 from tests.dashboard.records import shared
@@ -108,7 +108,7 @@ def test_it_says_what_the_verdict_tells_of_the_pair_as_the_command_does(
         assert bare(words(page)).count(pair.sentence) == 1
         table = tables(page)[-1].set_index("Against")
         row = table.loc[pair.worse]
-        assert row["Verdict"] == told_text(pair)
+        assert row["Verdict"] == verdict_time_text(pair)
         assert "Better" not in table or row["Better"] == (pair.better if pair.since else None)
         assert "oracle" in table.index, "against references too, of whom nothing is told"
         assert pd.isna(table.loc["oracle"]["Verdict"])
@@ -180,10 +180,10 @@ def test_a_pair_is_told_since_a_day_or_in_some_weeks(
     since: str | None, weeks: float | None, said: str, title: str
 ) -> None:
     pair = PairVerdict("ann", "bob", 0.01, since, 1.0, weeks)
-    assert told_text(pair) == said
+    assert verdict_time_text(pair) == said
     assert heading("bob", "ann", Verdict(pairs=(pair,))) == title
 
 
 def test_of_two_that_are_no_entries_the_heading_tells_nothing() -> None:
     assert heading("oracle", "market", Verdict()) == "oracle against market"
-    assert told_text(None) == "–"
+    assert verdict_time_text(None) == "–"

@@ -11,7 +11,7 @@ import pytest
 from dashboard.board import market_table
 from dashboard.charts import MEDIAN, MOST, YES_PRICE
 from dashboard.html import venue_link
-from dashboard.record import NULLS, MarketFilter, kept, read_market_list, source
+from dashboard.record import NULLS, MarketFilter, read_cached, read_market_list, source
 from dashboard.record import season as season_overview
 from dashboard.views import market as market_view
 from dashboard.views.market import (
@@ -177,24 +177,24 @@ def test_the_strip_and_the_reasons_have_every_agents_last_word(
 
 
 def test_the_cohort_that_saw_it_last_is_shown_and_not_the_one_that_started_last(season: Path) -> None:
-    page = kept(source(str(season)), read_market_page, MarketId(traded(season)))
+    page = read_cached(source(str(season)), read_market_page, MarketId(traded(season)))
     assert page is not None
-    first = next(place for place in page.offered if place.shown)
+    first = next(place for place in page.rounds if place.shown)
     places = [
         replace(first, cohort=n, at=first.at + days * timedelta(days=1)) for n, days in ((1, 7), (2, 0))
     ]
     unseen = replace(first, cohort=3, at=first.at + timedelta(days=9), shown=False)
-    assert replace(page, offered=(*places, unseen)).spoken_last == 1
-    assert replace(page, offered=(unseen,)).spoken_last == 0
+    assert replace(page, rounds=(*places, unseen)).last_showing_cohort == 1
+    assert replace(page, rounds=(unseen,)).last_showing_cohort == 0
 
 
 def test_the_price_is_a_step_line_with_median_and_range_of_one_cohort(season: Path) -> None:
     market = MarketId(traded(season))
     record = source(str(season))
-    page = kept(record, read_market_page, market)
+    page = read_cached(record, read_market_page, market)
     known = season_overview(record)
     assert page is not None
-    found = kept(record, read_market_history, market, 1, page.offered)
+    found = read_cached(record, read_market_history, market, 1, page.rounds)
     stored = rows_in(season, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at", market)
     assert [price.price for price in found.prices.points] == [mid for (mid,) in stored]
     said = rows_in(
@@ -203,7 +203,7 @@ def test_the_price_is_a_step_line_with_median_and_range_of_one_cohort(season: Pa
         "WHERE market_id = ? AND stage = 'final' AND round.cohort_id = 1",
         market,
     )
-    assert sorted(found.said, key=str) == sorted((MarketForecast(*row) for row in said), key=str)
+    assert sorted(found.forecasts, key=str) == sorted((MarketForecast(*row) for row in said), key=str)
     last = max(round_id for round_id, *_ in said)
     opinions = [
         chance for number, name, chance in said if number == last and dict(known.agents)[name] not in NULLS
@@ -225,8 +225,8 @@ def test_prices_and_rounds_of_a_market_are_no_more_than_a_chart_draws_as_steps(
     with read_only(season) as connection:
         page = read_market_page(connection, MarketId(traded(season)))
         assert page is not None
-        found = read_market_history(connection, page.market.id, 1, page.offered)
-    assert len({forecast.round_id for forecast in found.said}) == 2
+        found = read_market_history(connection, page.market.id, 1, page.rounds)
+    assert len({forecast.round_id for forecast in found.forecasts}) == 2
     assert found.thinned
 
 
@@ -255,7 +255,7 @@ def test_a_resolved_market_that_nobody_forecast_waits_for_no_round(
 
 
 def test_a_list_leads_to_the_venues_that_have_an_address(season: Path) -> None:
-    [line, *_] = kept(source(str(season)), read_market_list, MarketFilter()).lines
+    [line, *_] = read_cached(source(str(season)), read_market_list, MarketFilter()).lines
     assert "Venue" not in market_table([line])
     real = replace(line, market=replace(line.market, id=MarketId("polymarket:512")))
     listed = market_table([real, line])

@@ -11,7 +11,7 @@ import streamlit as st
 
 from arena.record.queries import markets as directory
 from dashboard import record as reads
-from dashboard.record import NULLS, MarketFilter, kept, read_market_list, read_menu, source
+from dashboard.record import NULLS, MarketFilter, read_cached, read_market_list, read_menu, source
 from dashboard.views import markets as view
 from tests.dashboard.opening import Show, healthy, tables, words
 from tests.records.seasons import play, worked_out
@@ -159,7 +159,7 @@ def test_it_holds_what_plain_sql_finds(name: str, request: pytest.FixtureRequest
     there = source(str(record))
     limits = reads.PAGE_ROWS, reads.WEIGHED, reads.COMPARED
     for asked in everything_asked(facts, thorough):
-        assert listed(kept(there, read_market_list, asked)) == wanted(facts, asked, *limits), asked
+        assert listed(read_cached(there, read_market_list, asked)) == wanted(facts, asked, *limits), asked
 
 
 @pytest.mark.usefixtures("short")
@@ -169,7 +169,7 @@ def test_what_is_cut_off_is_said_to_be(name: str, request: pytest.FixtureRequest
     facts = known(record)
     there = source(str(record))
     asked_for = everything_asked(facts, thorough)
-    results = [listed(kept(there, read_market_list, asked)) for asked in asked_for]
+    results = [listed(read_cached(there, read_market_list, asked)) for asked in asked_for]
     for asked, result in zip(asked_for, results, strict=True):
         assert result == wanted(facts, asked, 4, 12, 8), asked
     assert {whole for _, _, whole in results} == {True, False}
@@ -177,7 +177,7 @@ def test_what_is_cut_off_is_said_to_be(name: str, request: pytest.FixtureRequest
 
 def test_every_figure_of_a_line_is_that_of_its_market(mixed: Path) -> None:
     facts = {one.id: one for one in known(mixed)}
-    result = kept(source(str(mixed)), read_market_list, MarketFilter())
+    result = read_cached(source(str(mixed)), read_market_list, MarketFilter())
     statuses = set[str]()
     prices = set[bool]()
     for line in result.lines:
@@ -195,17 +195,17 @@ def test_every_figure_of_a_line_is_that_of_its_market(mixed: Path) -> None:
 
 def test_the_menu_has_the_categories_of_what_was_shown(mixed: Path, raw: Path, empty: Path) -> None:
     facts = known(mixed)
-    offered = kept(source(str(mixed)), read_menu, facts[-1].event)
+    offered = read_cached(source(str(mixed)), read_menu, facts[-1].event)
     assert not offered.is_empty
     assert set(offered.categories) == {one.category for one in facts}
     assert offered.markets == len(facts)
     counts = [sum(one.category == category for one in facts) for category in offered.categories]
     assert counts == sorted(counts, reverse=True)
     assert offered.about in {one.question for one in facts if one.event == facts[-1].event}
-    assert kept(source(str(raw)), read_menu, "") == reads.FilterMenu(
+    assert read_cached(source(str(raw)), read_menu, "") == reads.FilterMenu(
         is_empty=False, markets=None, categories=(), about=None
     )
-    assert kept(source(str(empty)), read_menu, "").is_empty
+    assert read_cached(source(str(empty)), read_menu, "").is_empty
 
 
 def test_a_category_is_chosen_and_stays_in_the_address(mixed: Path, show: Show) -> None:

@@ -16,7 +16,7 @@ from arena.record.queries.calls import record_size
 from arena.record.schema.database import connect, reading
 from arena.record.write.operations import add_incidents, put_job
 from arena.record.write.quarantine import quarantine_records
-from dashboard.html import light
+from dashboard.html import health_light
 from dashboard.record import read_failed_turns
 from dashboard.views.operations import read_agent_spending, read_daily_spending
 from markets.venue import QuarantinedRecord
@@ -66,7 +66,7 @@ def test_what_went_wrong_is_listed_as_text(troubled: Path, show: Show) -> None:
 
 
 def test_a_reason_for_trouble_cannot_turn_the_order_of_its_letters() -> None:
-    assert "<li>down</li>" in light("trouble", "Trouble.", "", ["\u202edo\u200bwn\u202c"])
+    assert "<li>down</li>" in health_light("trouble", "Trouble.", "", ["\u202edo\u200bwn\u202c"])
 
 
 def test_a_check_that_failed_is_said_where_the_record_is_spoken_of(troubled: Path, show: Show) -> None:

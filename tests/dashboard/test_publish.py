@@ -121,7 +121,7 @@ def test_every_agent_has_a_badge(site: PublishedSite) -> None:
 def a_line(told: AgentVerdict | None, **known: Any) -> LeaderboardLine:
     row: dict[str, Any] = dict.fromkeys(LeaderboardRow.__dataclass_fields__)
     row |= {"agent": "ann", "kind": "llm", "ranked": True, "price": "open"}
-    return LeaderboardLine(LeaderboardRow(**row | known), told=told)
+    return LeaderboardLine(LeaderboardRow(**row | known), verdict=told)
 
 
 def told_of(better: int, worse: int, entries: int, price: Standing = "open") -> AgentVerdict:
@@ -208,11 +208,14 @@ def test_what_agents_said_of_a_market_is_whole_and_sorted_as_people_count(
         [*parts] = pages.one_event(site, next(iter(site.events)), lambda way: None)
         place = read_market_page(connection, next(iter(site.events.values()))[0])
         assert place is not None
-        history = read_market_history(connection, place.market.id, place.spoken_last, place.offered)
+        history = read_market_history(connection, place.market.id, place.last_showing_cohort, place.rounds)
     assert "<meter" in "".join(parts)
     assert "lowest of" not in "".join(parts), "all of them are shown"
-    said = tuple(replace(history.last[0], agent=name) for name in ("v10", "v2"))
-    assert [forecast.agent for forecast in last_stated(replace(history, last=said))] == ["v2", "v10"]
+    said = tuple(replace(history.last_forecasts[0], agent=name) for name in ("v10", "v2"))
+    assert [forecast.agent for forecast in last_stated(replace(history, last_forecasts=said))] == [
+        "v2",
+        "v10",
+    ]
 
 
 def test_whatever_a_site_is_drawn_with_is_in_its_version(
