@@ -15,9 +15,9 @@ from portfolio.matching import (
     OrderMatch,
     Room,
     SnapshotOffers,
+    levels_with_totals,
     match_levels,
     unmatched_text,
-    whole_levels,
 )
 from portfolio.model import Action, Bet, Fill, Holdings, Lot, LotKey, Rejection, Sale, Side
 from portfolio.money import LARGEST, ceil_div, dollars, number, percent, worth
@@ -72,24 +72,24 @@ class Trader:
             return offered
 
         size = order.size
-        room = self.offers.room(order.market_id)
-        if room is not None:
-            size = self._size_in_room(order, offered, room)
+        caps = self.offers.room(order.market_id)
+        if caps is not None:
+            size = self._size_in_room(order, offered, caps)
             if not size:
-                return Rejection("no_depth", room.text, order.market_id)
+                return Rejection("no_depth", caps.text, order.market_id)
 
         match = match_levels(size, self._untaken(offered, order), order.limit)
         if isinstance(match, Rejection):
             return match
 
         left = match.left
-        if room is not None and size < order.size:
+        if caps is not None and size < order.size:
             matched = match.amount if order.action == "buy" else match.shares
-            left = unmatched_text(order.size - matched, order.action, left or room.text)
+            left = unmatched_text(order.size - matched, order.action, left or caps.text)
 
         if order.action == "buy" and match.shares > self._spare:
-            most = f"an account holds at most {number(LARGEST)} dollars and shares"
-            message = f"{number(match.shares)} {order.side} shares are more than can be kept: {most}"
+            account_limit = f"an account holds at most {number(LARGEST)} dollars and shares"
+            message = f"{number(match.shares)} {order.side} shares are more than can be kept: {account_limit}"
             return Rejection("too_many", message, order.market_id)
 
         self._take(order, match)
@@ -110,29 +110,34 @@ class Trader:
             reason=order.reason,
         )
 
-    def _size_in_room(self, order: Order, offered: Offers, room: Room) -> int:
+    def _size_in_room(self, order: Order, offered: Offers, caps: Room) -> int:
         """Return how much of an order the caps by the market's volume and book allow."""
         if not offered.levels:
             return order.size
 
         # The cohort's cap also counts earlier decisions; what this decision traded counts against both.
-        before = self._traded_before.get(order.market_id, 0)
-        cash = min(room.decision, room.cohort - before) - self._traded.get(order.market_id, 0)
-        cash = max(0, cash)
+        traded_before = self._traded_before.get(order.market_id, 0)
+        traded_now = self._traded.get(order.market_id, 0)
+        cash_left = min(caps.decision, caps.cohort - traded_before) - traded_now
+        cash_left = max(0, cash_left)
 
         size = order.size
-        best = offered.levels[0].price
+        best_price = offered.levels[0].price
         if order.action == "buy":
-            size = min(size, cash)
-        elif best:
+            size = min(size, cash_left)
+        elif best_price:
             # Rounded down, so that the sale never moves more cash than the cap. Shares that are sold for
             # nothing move none.
-            size = min(size, cash * ONE // best)
+            size = min(size, cash_left * ONE // best_price)
 
-        if room.shares is not None:
-            shares = max(0, room.shares - self._shares.get(order.market_id, 0))
-            # A purchase is capped at what the shares cost at the best price, rounded down: it can't get more.
-            size = min(size, worth(shares, best) if order.action == "buy" else shares)
+        if caps.shares is not None:
+            shares_left = max(0, caps.shares - self._shares.get(order.market_id, 0))
+            most = shares_left
+            if order.action == "buy":
+                # A purchase is capped at what the shares cost at the best price, rounded down: it can't get
+                # more.
+                most = worth(shares_left, best_price)
+            size = min(size, most)
 
         return size
 
@@ -148,7 +153,7 @@ class Trader:
             if shares > 0:
                 untaken.append(Level(level.price, shares))
 
-        levels, totals = whole_levels(order.action, untaken, offered.rate)
+        levels, totals = levels_with_totals(order.action, untaken, offered.rate)
         return replace(offered, levels=levels, totals=totals)
 
     def _take(self, order: Order, match: OrderMatch) -> None:
@@ -159,12 +164,12 @@ class Trader:
         # Shares count as if all the money had bought at the best price, rounded up. If the fee did not count,
         # a purchase in parts would get more shares than one purchase.
         market_id = order.market_id
-        best = match.levels[0].price
-        counted = match.shares
-        if best:
-            counted = max(counted, ceil_div(match.amount * ONE, best))
+        best_price = match.levels[0].price
+        counted_shares = match.shares
+        if best_price:
+            counted_shares = max(counted_shares, ceil_div(match.amount * ONE, best_price))
         self._traded[market_id] = self._traded.get(market_id, 0) + match.amount
-        self._shares[market_id] = self._shares.get(market_id, 0) + counted
+        self._shares[market_id] = self._shares.get(market_id, 0) + counted_shares
 
         taken = self._taken.setdefault(_book_side(order), {})
         for level in match.levels:
@@ -190,14 +195,14 @@ def execute(
     holdings: Holdings,
     snapshot: Snapshot,
     rules: Rules,
-    first: Snapshot | None = None,
+    first_snapshot: Snapshot | None = None,
 ) -> tuple[list[Fill], list[Rejection]]:
     """Fill the orders of a decision, first the sales, then the bets, or refuse each with a reason.
 
     With `base: start`, caps are measured by the cash before the sales; with `running`, by that at each bet.
-    Volumes are of the `first` snapshot.
+    Volumes are of the `first_snapshot` snapshot.
     """
-    return execute_at(SnapshotOffers(snapshot, rules, first), bets, sales, holdings)
+    return execute_at(SnapshotOffers(snapshot, rules, first_snapshot), bets, sales, holdings)
 
 
 def execute_at(
@@ -210,12 +215,12 @@ def execute_at(
         return [], [Rejection("no_market", message, market_id) for market_id in named]
 
     trader = Trader(offers, holdings)
-    sold, unsold = _sell(sales, holdings, trader)
+    sold, unsold = _fill_sales(sales, holdings, trader)
 
     cash = holdings.cash
     if offers.rules.base == "running":
         cash += sum(fill.amount for fill in sold)
-    bought, unbought = _buy(bets, holdings, cash, trader)
+    bought, unbought = _fill_bets(bets, holdings, cash, trader)
 
     return sold + bought, unsold + unbought
 
@@ -236,7 +241,9 @@ def is_out(holdings: Holdings, rules: Rules) -> bool:
     return not holdings.lots and cap(holdings.cash, rules) < max(rules.min_bet, 1)
 
 
-def _sell(sales: Iterable[Sale], holdings: Holdings, trader: Trader) -> tuple[list[Fill], list[Rejection]]:
+def _fill_sales(
+    sales: Iterable[Sale], holdings: Holdings, trader: Trader
+) -> tuple[list[Fill], list[Rejection]]:
     """Fill the sales of a decision, those of one lot together, or refuse them."""
     listed = trader.offers.listings
     orders, refused = _split_results(order_from_sale(sale, listed, holdings.lots) for sale in sales)
@@ -254,7 +261,7 @@ def _sell(sales: Iterable[Sale], holdings: Holdings, trader: Trader) -> tuple[li
     return fills, refused + unfilled
 
 
-def _buy(
+def _fill_bets(
     bets: Iterable[Bet], holdings: Holdings, cash: int, trader: Trader
 ) -> tuple[list[Fill], list[Rejection]]:
     """Fill the bets of a decision, or refuse them; if all together are over a cap, refuse all."""
@@ -279,6 +286,7 @@ def _buy(
     fills, unfilled = _split_results(results)
     refused += unfilled
 
+    # A fault of all bets together takes back each fill.
     fault = _reject_together(fills, refused, cash, rules)
     if fault is None:
         return fills, refused

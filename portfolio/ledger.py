@@ -201,16 +201,16 @@ def settle_resolved(
     A version that was paid already changes nothing. A newer one takes back what the older one did, to the
     millionth, and pays anew; that alone may take cash below 0.
     """
-    due = [key for key in holdings.lots if key[0] in resolutions and key not in holdings.settled]
+    lots_to_settle = [key for key in holdings.lots if key[0] in resolutions and key not in holdings.settled]
     for key, paid in holdings.settled.items():
         if key[0] in resolutions and resolutions[key[0]].version > paid.version:
-            due.append(key)
-    if not due:
+            lots_to_settle.append(key)
+    if not lots_to_settle:
         return []
 
     account = Account(holdings)
     entries: list[Entry] = []
-    for key in sorted(due):
+    for key in sorted(lots_to_settle):
         entries += _settle_lot(account, key, resolutions[key[0]], at)
 
     return entries

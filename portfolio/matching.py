@@ -167,18 +167,18 @@ class WorseOffers(SnapshotOffers):
 
     def find(self, market_id: MarketId, side: Side, action: Action) -> Offers | Rejection:
         """Return what may be traded at on a side of a market, or why nothing may."""
-        fresh = super().find(market_id, side, action)
-        stored = self.stored.find(market_id, side, action)
-        if isinstance(fresh, Rejection) or isinstance(stored, Rejection):
-            return fresh
-        if not (fresh.levels and stored.levels):
-            return fresh
+        fresh_offers = super().find(market_id, side, action)
+        stored_offers = self.stored.find(market_id, side, action)
+        if isinstance(fresh_offers, Rejection) or isinstance(stored_offers, Rejection):
+            return fresh_offers
+        if not (fresh_offers.levels and stored_offers.levels):
+            return fresh_offers
 
-        rise = stored.levels[0].price - fresh.levels[0].price
+        rise = stored_offers.levels[0].price - fresh_offers.levels[0].price
         stored_is_worse = rise > 0 if action == "buy" else rise < 0
         if stored_is_worse:
-            return stored
-        return fresh
+            return stored_offers
+        return fresh_offers
 
     def quote_hash(self, market_id: MarketId, quoted_at: datetime) -> str:
         """Return the hash of the quote of that time, the later or the earlier one."""
@@ -201,50 +201,50 @@ def match_levels(size: int, offers: Offers, limit: int | None = None) -> OrderMa
 
     Return a rejection if that is not a share, or fewer than the market's minimum.
     """
-    near = within_limit(offers, limit)
+    near_offers = within_limit(offers, limit)
 
     # The levels that the size covers are taken whole. Their totals are found by bisection, for all agents
     # match against the same offers: "a book walked for $500, on a shared floor" in benchmarks/portfolio.py
     # takes half the time of adding up level after level.
-    count = bisect_right(near.totals, size)
-    levels = list(near.levels[:count])
+    whole_count = bisect_right(near_offers.totals, size)
+    levels = list(near_offers.levels[:whole_count])
     remaining = size
-    if count:
-        remaining -= near.totals[count - 1]
+    if whole_count:
+        remaining -= near_offers.totals[whole_count - 1]
 
     # Of the next level a part is taken.
-    left = ""
-    if remaining and count < len(near.levels):
-        part = _partial_level(remaining, near.levels[count].price, near)
+    why_rest_unfilled = ""
+    if remaining and whole_count < len(near_offers.levels):
+        part = _partial_level(remaining, near_offers.levels[whole_count].price, near_offers)
         if part.shares:
             levels.append(part)
         else:
-            left = unmatched_text(remaining, near.action, "too little for another share")
+            why_rest_unfilled = unmatched_text(remaining, near_offers.action, "too little for another share")
     elif remaining:
-        left = unmatched_text(remaining, near.action, near.end)
+        why_rest_unfilled = unmatched_text(remaining, near_offers.action, near_offers.end)
 
     shares = sum(level.shares for level in levels)
-    least = near.market.min_shares
+    least_shares = near_offers.market.min_shares
     if shares == 0:
-        return reject("unfilled", left, near.market)
-    if shares < least:
-        message = f"{number(shares)} shares are below the minimum of {number(least)}"
-        return reject("under_min_shares", message, near.market)
+        return reject("unfilled", why_rest_unfilled, near_offers.market)
+    if shares < least_shares:
+        message = f"{number(shares)} shares are below the minimum of {number(least_shares)}"
+        return reject("under_min_shares", message, near_offers.market)
 
     amount = sum(level.amount for level in levels)
-    charged = sum(level.fee for level in levels)
-    return OrderMatch(shares, amount, charged, tuple(levels), left)
+    fees = sum(level.fee for level in levels)
+    return OrderMatch(shares, amount, fees, tuple(levels), why_rest_unfilled)
 
 
-def _partial_level(size: int, price: int, near: Offers) -> FillLevel:
+def _partial_level(size: int, price: int, offers: Offers) -> FillLevel:
     """Return what an order gets of a level that is more than enough for it."""
-    if near.action == "sell":
-        return _sold_level(size, price, near.rate)
+    if offers.action == "sell":
+        return _sold_level(size, price, offers.rate)
 
     # The shares are rounded down and all of the money is paid: what is too little for a millionth of a share
     # is never given back, so no rounding favours the buyer.
-    shares = affordable(size, price, near.rate)
-    return FillLevel(price, shares, size, fee(shares, price, near.rate))
+    shares = affordable(size, price, offers.rate)
+    return FillLevel(price, shares, size, fee(shares, price, offers.rate))
 
 
 def unmatched_text(remaining: int, action: Action, why: str) -> str:
@@ -276,14 +276,16 @@ def find_offers(action: Action, side: Side, listing: Listing, rules: Rules) -> O
     if levels:
         reach = levels[0].price
         reach += rules.worst_price if action == "buy" else -rules.worst_price
-    near, beyond = _within_reach(reach, action, levels)
+    near_levels, price_beyond = _within_reach(reach, action, levels)
 
     rate = market.fee_rate if rules.fee == "venue" else 0
-    wholes, totals = whole_levels(action, near, rate)
-    return Offers(action, market, quote.at, rate, wholes, totals, reach, beyond)
+    wholes, totals = levels_with_totals(action, near_levels, rate)
+    return Offers(action, market, quote.at, rate, wholes, totals, reach, price_beyond)
 
 
-def whole_levels(action: Action, levels: Iterable[Level], rate: int) -> tuple[list[FillLevel], list[int]]:
+def levels_with_totals(
+    action: Action, levels: Iterable[Level], rate: int
+) -> tuple[list[FillLevel], list[int]]:
     """Return each level with what all of it costs or brings, and the totals up to each level."""
     wholes = []
     totals = []
@@ -322,7 +324,10 @@ def within_limit(offers: Offers, limit: int | None) -> Offers:
     """Return the offers that are no worse than an agent's own limit."""
     if limit is None:
         return offers
-    if limit >= offers.reach if offers.action == "buy" else limit <= offers.reach:
+
+    # The rules may already go no further than the agent's limit.
+    is_beyond_reach = limit >= offers.reach if offers.action == "buy" else limit <= offers.reach
+    if is_beyond_reach:
         return offers
 
     levels, beyond = _within_reach(limit, offers.action, offers.levels)
@@ -337,7 +342,8 @@ def _within_reach(
 ) -> tuple[Sequence[AnyLevel], int | None]:
     """Return the levels within reach, and the price of the first level beyond."""
     for count, level in enumerate(levels):
-        if level.price > reach if action == "buy" else level.price < reach:
+        is_beyond = level.price > reach if action == "buy" else level.price < reach
+        if is_beyond:
             return levels[:count], level.price
 
     return levels, None

@@ -57,9 +57,9 @@ def check_time(listing: Listing, at: datetime, rules: Rules) -> Rejection | None
     if age < timedelta():
         return reject("late_quote", f"the quote is {duration_text(-age)} later than the snapshot", market)
     if age > rules.quote_age:
-        most = duration_text(rules.quote_age)
+        most_text = duration_text(rules.quote_age)
         return reject(
-            "stale_quote", f"the quote is {duration_text(age)} old; at most {most} is allowed", market
+            "stale_quote", f"the quote is {duration_text(age)} old; at most {most_text} is allowed", market
         )
 
     return None

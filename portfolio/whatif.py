@@ -138,12 +138,17 @@ def _with_all_held(snapshot: Snapshot, holdings: Holdings, last_seen: dict[Marke
 
     # A market that is held is valued by its last known price where the snapshot has none.
     shown = tuple(_priced_if_held(listing, held, last_seen) for listing in snapshot.shown)
-    kept = [_priced_if_held(listing, held, last_seen) for listing in snapshot.held]
-    kept += [last_seen[market_id] for market_id in sorted(missing)]
+    held_listings = [_priced_if_held(listing, held, last_seen) for listing in snapshot.held]
+    held_listings += [last_seen[market_id] for market_id in sorted(missing)]
 
-    last_seen.update({x.market.id: x.priced(last_seen.get(x.market.id)) for x in snapshot})
+    # A quote without a price keeps the price that was seen before.
+    seen_now = {}
+    for listing in snapshot:
+        market_id = listing.market.id
+        seen_now[market_id] = listing.priced(last_seen.get(market_id))
+    last_seen.update(seen_now)
 
-    return replace(snapshot, shown=shown, held=tuple(kept))
+    return replace(snapshot, shown=shown, held=tuple(held_listings))
 
 
 def _priced_if_held(listing: Listing, held: Set[MarketId], last_seen: Mapping[MarketId, Listing]) -> Listing:
@@ -158,21 +163,21 @@ def _bets_at_stake(bets: Sequence[Bet], stake: int, rules: Rules) -> list[Bet]:
 
     Bets on one lot that the rules merge come to the stake together.
     """
-    sound = [bet for bet in bets if _is_sound_bet(bet)]
-    legs = Counter(_lot_of(bet) for bet in sound)
-    placed = Counter[LotKey]()
+    sound_bets = [bet for bet in bets if _is_sound_bet(bet)]
+    bets_on_lot = Counter(_lot_of(bet) for bet in sound_bets)
+    placed_on_lot = Counter[LotKey]()
     sized = [bet for bet in bets if not _is_sound_bet(bet)]
 
-    for bet in sound:
+    for bet in sound_bets:
         lot = _lot_of(bet)
         if not rules.merge:
             amount = stake
         else:
             # The stake up to this leg less the stake before it, each rounded down: so the legs differ by at
             # most a millionth and add up to the stake exactly.
-            before = stake * placed[lot] // legs[lot]
-            placed[lot] += 1
-            amount = stake * placed[lot] // legs[lot] - before
+            stake_before = stake * placed_on_lot[lot] // bets_on_lot[lot]
+            placed_on_lot[lot] += 1
+            amount = stake * placed_on_lot[lot] // bets_on_lot[lot] - stake_before
         sized.append(replace(bet, amount=amount))
 
     return sized
@@ -183,22 +188,28 @@ def _is_sound_bet(bet: Bet) -> bool:
 
 
 def _sales_in_proportion(step: WhatIfStep, holdings: Holdings) -> list[Sale]:
-    return [_same_part(sale, step.held, holdings) for sale in step.sales]
+    return [_same_part_of_lot(sale, step.held, holdings) for sale in step.sales]
 
 
-def _same_part(sale: Sale, held: Mapping[LotKey, int], holdings: Holdings) -> Sale:
+def _same_part_of_lot(sale: Sale, held_before: Mapping[LotKey, int], holdings: Holdings) -> Sale:
     """Return a sale of a number of shares as one of the same part of the lot that is held now."""
-    before = held.get(_lot_of(sale), 0)
-    lot = holdings.lots.get(_lot_of(sale))
-    if lot is None or before == 0 or sale.fraction is not None or sale.shares is None or sale.shares <= 0:
+    held_then = held_before.get(_lot_of(sale), 0)
+    lot_now = holdings.lots.get(_lot_of(sale))
+    if (
+        lot_now is None
+        or held_then == 0
+        or sale.fraction is not None
+        or sale.shares is None
+        or sale.shares <= 0
+    ):
         return sale
 
     # A sale of more than was held is rounded up, so that it stays one of more than is held and is refused.
-    if sale.shares > before:
-        return replace(sale, shares=ceil_div(sale.shares * lot.shares, before))
+    if sale.shares > held_then:
+        return replace(sale, shares=ceil_div(sale.shares * lot_now.shares, held_then))
 
     # Any other is rounded down, so that it never sells more than its part; but it sells something.
-    return replace(sale, shares=max(1, sale.shares * lot.shares // before))
+    return replace(sale, shares=max(1, sale.shares * lot_now.shares // held_then))
 
 
 def _lot_of(order: Bet | Sale) -> LotKey:
