@@ -113,7 +113,9 @@ def read_cassette(path: Path) -> Cassette:
     except OSError as error:
         raise ArenaError("bad_cassette", f"{path} can't be read: {error.strerror}") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = one_line(".".join(map(str, first["loc"]))) or "the file"
+        first_fault = error.errors()[0]
+        field_path = one_line(".".join(map(str, first_fault["loc"]))) or "the file"
         hint = "arena check --live --record writes one"
-        raise ArenaError("bad_cassette", f"{path} is no cassette: {place}: {first['msg']}", hint) from error
+        raise ArenaError(
+            "bad_cassette", f"{path} is no cassette: {field_path}: {first_fault['msg']}", hint
+        ) from error

@@ -43,18 +43,20 @@ class Cleaner:
         self.counts: Counter[str] = Counter()
 
     def text(self, text: str) -> str:
-        """Return a text without keys, addresses and ids of accounts."""
+        """Return a text without keys, addresses and ids of accounts, and count what was removed."""
         text = text.encode("utf-8", "replace").decode()  # half a character can't be written
+
+        # Known keys go first, then whatever looks like a key.
         for secret in self.secrets:
             self.counts["keys"] += text.count(secret)
         text = remove_secrets(text, self.secrets)
-
         redacted = redact(text)
         self.counts["keys"] += max(redacted.count(HIDDEN) - text.count(HIDDEN), 0)
+
         text = redacted
         for kind, pattern in TEXTS.items():
-            text, found = pattern.subn(HIDDEN, text)
-            self.counts[kind] += found
+            text, replacements = pattern.subn(HIDDEN, text)
+            self.counts[kind] += replacements
         return text
 
     def json(self, value: Any) -> Any:
@@ -71,23 +73,23 @@ class Cleaner:
             return {"type": "mention"}
         kept = {}
         for name, item in value.items():
-            kind = _field_kind(name)
+            kind = _private_kind(name)
             if kind and item not in (None, "", [], {}) and not isinstance(item, bool):
                 self.counts[kind] += 1
             else:
                 kept[self.text(name)] = self.json(item)
         return self._without_user(kept, value)
 
-    def _without_user(self, kept: dict[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+    def _without_user(self, cleaned: dict[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
         """Return a record without the addresses that have the name of its user in their path."""
         for user_field, user in record.items():
             if not user or not isinstance(user, str) or not _USER_NAME.search(user_field):
                 continue
-            for name, text in kept.items():
+            for name, text in cleaned.items():
                 if isinstance(text, str) and f"/{user}" in text:
                     self.counts["addresses with a user's name"] += 1
-                    kept[name] = HIDDEN
-        return kept
+                    cleaned[name] = HIDDEN
+        return cleaned
 
     def body(self, text: str) -> str:
         """Return the body of an answer, cleaned: JSON, a stream with JSON in its lines, or plain text."""
@@ -98,9 +100,9 @@ class Cleaner:
 
     def _line(self, line: str) -> str:
         """Return a line of a stream, cleaned."""
-        head, brace, rest = line.partition("{")
+        head, brace, json_part = line.partition("{")
         try:
-            return self.text(head) + json.dumps(self.json(json.loads(brace + rest)), ensure_ascii=False)
+            return self.text(head) + json.dumps(self.json(json.loads(brace + json_part)), ensure_ascii=False)
         except ValueError:
             return self.text(line)
 
@@ -113,36 +115,37 @@ class Cleaner:
 
         A stream sends a text in pieces, none of which need look like a key.
         """
-        pieces: defaultdict[str, list[str]] = defaultdict(list)
+        pieces_by_path: defaultdict[str, list[str]] = defaultdict(list)
         for line in body.split("\n"):
             try:
                 value = json.loads(line[line.find("{") :])
             except ValueError:
                 continue
-            for place, text in _texts(value):
-                pieces[place].append(text)
+            for path, text in _texts_by_path(value):
+                pieces_by_path[path].append(text)
 
+        # A secret is left where cleaning the joined pieces of a text would change them.
         cleaner = Cleaner(self.secrets)
-        for texts in pieces.values():
+        for texts in pieces_by_path.values():
             joined = "".join(texts)
             if cleaner.text(joined) != joined:
                 return False
         return True
 
 
-def _texts(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+def _texts_by_path(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
     """Yield every text in a JSON value with the names that lead to it."""
     if isinstance(value, str):
         yield place, value
     elif isinstance(value, list):
         for item in value:
-            yield from _texts(item, place)
+            yield from _texts_by_path(item, place)
     elif isinstance(value, dict):
         for name, item in value.items():
-            yield from _texts(item, f"{place}/{name}")
+            yield from _texts_by_path(item, f"{place}/{name}")
 
 
-def _field_kind(name: str) -> str:
+def _private_kind(name: str) -> str:
     """Return the kind of private data in a field, by its name; empty if the field is kept."""
     plain = re.sub(r"[^a-z]", "", name.casefold())
     for kind, pattern in FIELDS.items():

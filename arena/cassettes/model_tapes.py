@@ -68,7 +68,7 @@ class ModelPlayer:
 
 
 @contextmanager
-def _on_tape(tape: AnswerTape) -> Iterator[None]:
+def _answers_through(tape: AnswerTape) -> Iterator[None]:
     """Pass the answers of models through a tape, in this task only."""
     token = TAPE.set(tape)
     try:
@@ -93,27 +93,29 @@ class ModelTapes:
             return await ping(ask)
 
         recorder = ModelRecorder(self.cleaner)
-        with _on_tape(recorder):
+        with _answers_through(recorder):
             call = await ping(ask)
 
         answer = recorder.answer
-        fault: str = "" if call.error is None else call.error.code
-        if not fault and answer is None:
+        fault: str = ""
+        if call.error is not None:
+            fault = call.error.code
+        elif answer is None:
             fault = "its answer could not be taped"
-        if not fault and answer is not None and self._is_too_long(answer.body):
+        elif self._is_too_long(answer.body):
             fault = "its answer is too long for the cassette"
-        if not fault and answer is not None and not self.cleaner.is_clean(answer.body):
+        elif not self.cleaner.is_clean(answer.body):
             fault = "a key or personal data stands in pieces in its answer"
         if fault or answer is None:
             self.faults.append(f"{settings.model}: {fault}")
             return call
 
-        kept = settings.model_dump(mode="json", include=set(SETTINGS), exclude_defaults=True)
+        recorded_settings = settings.model_dump(mode="json", include=set(SETTINGS), exclude_defaults=True)
         tape = ModelTape(
             model=settings.model,
             provider=provider,
             own_server=settings.base_url is not None,
-            settings=self.cleaner.json(kept),
+            settings=self.cleaner.json(recorded_settings),
             status=answer.status,
             content_type=answer.content_type,
             body=answer.body,
@@ -123,10 +125,10 @@ class ModelTapes:
 
     def _is_too_long(self, body: str) -> bool:
         """Tell whether an answer is too long for the cassette."""
-        taken = len(body)
+        total_length = len(body)
         for tape in self.tapes:
-            taken += len(tape.body)
-        return len(body) > MOST_TEXT or taken > MOST_TEXTS
+            total_length += len(tape.body)
+        return len(body) > MOST_TEXT or total_length > MOST_TEXTS
 
 
 async def replay_model(tape: ModelTape) -> Call:
@@ -144,7 +146,7 @@ async def replay_model(tape: ModelTape) -> Call:
         raise ArenaError("bad_cassette", f"answers of the provider of {tape.model} can't be replayed")
 
     try:
-        with _on_tape(ModelPlayer(tape)):
+        with _answers_through(ModelPlayer(tape)):
             return await ping(make_ask(settings, timer, {NO_KEY: "none"}))
     finally:
         await close()

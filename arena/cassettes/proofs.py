@@ -74,17 +74,17 @@ def add_newer(newest: dict[str, Proof], proofs: Iterable[Proof]) -> None:
 
 def proofs_in(cassette: Cassette, path: Path, at: datetime) -> Iterator[Proof]:
     """Yield the proofs of a cassette, unless it was recorded in the future."""
-    on = cassette.taken.date()
-    days = (at.date() - on).days
+    recorded_on = cassette.taken.date()
+    days = (at.date() - recorded_on).days
     if days < 0:
         return
 
     for tape in cassette.venues:
         if tape.reading.prices:
-            yield Proof(tape.venue, on, days, tape.reading.parts, path, cassette.source)
+            yield Proof(tape.venue, recorded_on, days, tape.reading.parts, path, cassette.source)
     for model in cassette.models:
         name = OWN_SERVER if model.own_server else model.provider
-        yield Proof(name, on, days, ("an answer",), path, cassette.source)
+        yield Proof(name, recorded_on, days, ("an answer",), path, cassette.source)
 
 
 def _names_of(config: Config) -> Iterator[str]:

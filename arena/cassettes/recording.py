@@ -20,7 +20,7 @@ from arena.cassettes.cleaning import Cleaner
 from arena.cassettes.model_tapes import ModelTapes
 from arena.cassettes.trimming import Trimmer
 from arena.cassettes.venue_tapes import VenuePlayer, VenueRecorder
-from arena.cassettes.venue_visit import RecordableVenue, visit
+from arena.cassettes.venue_visit import RecordableVenue, visit_venue
 from arena.config import Config, environment
 from arena.errors import ArenaError
 from arena.rounds.adapters import open_past
@@ -67,13 +67,13 @@ class CassetteRecording:
 
     async def finish(self, source: str = "") -> None:
         """Make the cassette, with the results of its replay; raise `ArenaError` if a key is left in it."""
-        room = MOST_BYTES - FRAME
+        bytes_for_venues = MOST_BYTES - FRAME
         for model in self.models.tapes:
-            room -= len(model.model_dump_json().encode())
+            bytes_for_venues -= len(model.model_dump_json().encode())
 
         venues = []
         for tape in self.venues:
-            fitted = self._fitted(tape, room // len(self.venues))
+            fitted = self._fitted(tape, bytes_for_venues // len(self.venues))
             venues.append(await replayed(fitted, self.at))
 
         self.cassette = Cassette(
@@ -88,17 +88,17 @@ class CassetteRecording:
             message = "a key of the environment is in what was recorded, so nothing was written"
             raise ArenaError("secret_left", message, "report this: the rules that strip keys have a gap")
 
-    def _fitted(self, tape: VenueTape, most: int) -> VenueTape:
+    def _fitted(self, tape: VenueTape, most_bytes: int) -> VenueTape:
         """Return a tape cut to its allowed length from the end, since a visit begins with what shows most."""
         exchanges = []
-        length = 0
+        kept_bytes = 0
         for exchange in tape.exchanges:
-            own = len(exchange.model_dump_json().encode())
-            if length + own > most:
+            exchange_bytes = len(exchange.model_dump_json().encode())
+            if kept_bytes + exchange_bytes > most_bytes:
                 self.trimmer.counts["answers for which there was no room"] += 1
                 exchanges.append(VenueExchange(question=exchange.question, error=NOT_KEPT))
             else:
-                length += own
+                kept_bytes += exchange_bytes
                 exchanges.append(exchange)
         return tape.model_copy(update={"exchanges": tuple(exchanges)})
 
@@ -113,7 +113,7 @@ async def _read_venue(config: Config | None, venue: str, answers: KeptAnswers, a
     # Each venue that shows its past shows its present too.
     source = cast(RecordableVenue, open_past(config, venue, report, only=REACHED_BY)(answers))
     try:
-        return await visit(source, at, rejected)
+        return await visit_venue(source, at, rejected)
     finally:
         await source.close()
 

@@ -42,17 +42,17 @@ class Trimmer:
             return {name: self._value(item) for name, item in value.items()}
         return value
 
-    def _records(self, items: list[Any], most: int) -> list[Any]:
+    def _records(self, items: list[Any], most_records: int) -> list[Any]:
         """Return the first records of a list, and as many that have ended; the whole list if it has none."""
         kept = []
-        ended = 0
-        for place, item in enumerate(items):
+        ended_kept = 0
+        for index, item in enumerate(items):
             is_record = isinstance(item, dict) and not NAMES.isdisjoint(item)
-            if is_record and place >= most:
-                if item.get("isResolved") is not True or ended == most:
+            if is_record and index >= most_records:
+                if item.get("isResolved") is not True or ended_kept == most_records:
                     self.counts["records of lists"] += 1
                     continue
-                ended += 1
+                ended_kept += 1
             kept.append(self._value(item))
         return kept
 

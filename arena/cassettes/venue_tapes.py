@@ -31,11 +31,14 @@ class VenueRecorder:
     def put(self, question: str, body: bytes) -> bytes:
         """Record an answer, cleaned and shortened, and return it."""
         key = self._key(question)
-        parameters = json.loads(key.split(" ", 2)[2]).get("params") or {}
+        _method, _path, request_json = key.split(" ", 2)
+        parameters = json.loads(request_json).get("params") or {}
         is_first_page = _FOLLOWING.isdisjoint(parameters)
         try:
-            answer = self.trimmer.answer(json.loads(body, parse_float=_finite), is_first_page)
-            answer = self.trimmer.texts(self.cleaner.json(answer))
+            whole_answer = json.loads(body, parse_float=_finite_or_text)
+            few_records = self.trimmer.answer(whole_answer, is_first_page)
+            # Cleaned before its texts are cut: half a key would not be found.
+            answer = self.trimmer.texts(self.cleaner.json(few_records))
         except RecursionError:
             self.put_error(question, "not_json")
             raise VenueError("not_json", "its answer is nested too deeply to be recorded") from None
@@ -54,9 +57,9 @@ class VenueRecorder:
 
     def _key(self, question: str) -> str:
         """Return a question in recorded form: the method, the path and the parameters, cleaned."""
-        method, path, asked = question.split(" ", 2)
+        method, path, request_json = question.split(" ", 2)
         cleaner = Cleaner(self.cleaner.secrets)
-        parameters = json.dumps(cleaner.json(json.loads(asked)), sort_keys=True)
+        parameters = json.dumps(cleaner.json(json.loads(request_json)), sort_keys=True)
         return f"{method} {cleaner.text(path)} {parameters}"
 
 
@@ -80,7 +83,7 @@ class VenuePlayer:
         """Keep nothing."""
 
 
-def _finite(text: str) -> float | str:
+def _finite_or_text(text: str) -> float | str:
     """Return a number, or its text if it is too large for a float, since JSON has no infinity."""
     number = float(text)
     return text if number in (float("inf"), float("-inf")) else number

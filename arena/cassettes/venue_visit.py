@@ -55,27 +55,30 @@ class _Visit:
         return [past.market.id for past in completed]
 
 
-async def visit(venue: RecordableVenue, at: datetime, rejected: Counter[str]) -> VenueReading:
+async def visit_venue(venue: RecordableVenue, at: datetime, rejected: Counter[str]) -> VenueReading:
     """Return how much an adapter reads of its venue; it asks the same of the same answers each time.
 
     `rejected` is where the adapter's reports of rejected records are counted.
     """
-    visited = _Visit(venue, at)
-    shown = await visited.step("markets", visited.open_markets()) or []
-    listings = await visited.step("prices", venue.listings(at, shown)) or []
-    read: Counter[str] = Counter(markets=len(listings))
+    # A step that comes to nothing is noted as a fault, and the visit goes on without it.
+    visit = _Visit(venue, at)
+    market_ids = await visit.step("markets", visit.open_markets()) or []
+    listings = await visit.step("prices", venue.listings(at, market_ids)) or []
+
+    counts: Counter[str] = Counter(markets=len(listings))
     for listing in listings:
         quote = listing.quote
         if quote is not None:
-            read["prices"] += quote.price is not None
-            read["books"] += bool(quote.bids or quote.asks)
+            counts["prices"] += quote.price is not None
+            counts["books"] += bool(quote.bids or quote.asks)
 
-    for market in shown:
-        past = await visited.step("past prices", venue.history(market, at - PAST, at, HOURS))
-        read["histories"] += bool(past)
+    for market in market_ids:
+        past_prices = await visit.step("past prices", venue.history(market, at - PAST, at, HOURS))
+        counts["histories"] += bool(past_prices)
 
-    ended = await visited.step("ended markets", visited.ended_markets()) or []
-    ends = await visited.step("ends", venue.resolutions(at, ended)) or []
-    read["ends"] = len(ends)
-    faults = tuple(dict.fromkeys(visited.faults))
-    return VenueReading(**read, set_aside=dict(sorted(rejected.items())), faults=faults)
+    ended_ids = await visit.step("ended markets", visit.ended_markets()) or []
+    resolutions = await visit.step("ends", venue.resolutions(at, ended_ids)) or []
+    counts["ends"] = len(resolutions)
+
+    faults = tuple(dict.fromkeys(visit.faults))
+    return VenueReading(**counts, set_aside=dict(sorted(rejected.items())), faults=faults)
