@@ -163,6 +163,8 @@ def redraw_when_changed(address: str, drawn_record: RecordSource | None) -> None
         current_record = source(address)
     except ArenaError:  # not there yet, just being replaced, or gone: the page says so when it is drawn next
         current_record = None
+
+    # A page is drawn once two looks in a row see the same record, or after so many changes in a row.
     changes_seen, record_last_seen = st.session_state.get(CHANGING, (0, drawn_record))
     if current_record == drawn_record:
         st.session_state[CHANGING] = (0, drawn_record)

@@ -555,11 +555,8 @@ def season_board(
     if provisional:
         has_money = any(line.row.pnl is not None for line in listed)
         first_title = EARLY_ORDERS[has_money].removesuffix(".")
-    for title, group_lines in {
-        first_title: listed,
-        REFERENCES_ARE: parts.references,
-        NOT_RANKED: unranked,
-    }.items():
+    lines_by_title = {first_title: listed, REFERENCES_ARE: parts.references, NOT_RANKED: unranked}
+    for title, group_lines in lines_by_title.items():
         rows = []
         for line in group_lines:
             figures = _early_cells(line) if provisional else _judged_cells(line, look, scale)

@@ -683,7 +683,7 @@ def _line_data(
     is_logarithm = number_format == "power"
     x = [round(edge) for edge in plot.x]
     y = [float(f"{edge:.6g}") for edge in plot.y]
-    time_steps = [whole_value - prefix for prefix, whole_value in pairwise([0, *times])]
+    time_steps = [later - earlier for earlier, later in pairwise([0, *times])]
     data: dict[str, Any] = {
         "x": x,
         "y": y,

@@ -404,6 +404,8 @@ def _table(
     """Return a table of groups of rows, of which the first may have no title."""
     rows = list(chain.from_iterable(groups.values()))
     used_columns = {key: column for key, column in columns.items() if not rows or _is_used(key, rows)}
+
+    # Pictures before the first other column stand in its cell, which names the row.
     pictures = list(takewhile(lambda key: used_columns[key].kind == "picture", used_columns))
     name_key, *other_keys = list(used_columns)[len(pictures) :]
     is_folded_on_phones = any(used_columns[key].kept for key in other_keys)

@@ -255,6 +255,7 @@ class SeasonOverview:
         Models have the first colours and all others the last, in line-up order, those without an opinion at
         the end. Of two that would share one the later has the next that is free.
         """
+        # Models count from the first colour, others back from the last.
         colour_numbers = {}
         models = 0
         others = 0

@@ -77,8 +77,8 @@ class QuestionForm:
         """
         if self.kind == YES_NO:
             return ""
-        told = {name: value for name, value in asdict(self).items() if value}
-        return _canonical(told)
+        fields = {name: value for name, value in asdict(self).items() if value}
+        return _canonical(fields)
 
 
 @lru_cache(maxsize=4096)
@@ -199,26 +199,26 @@ def check_distribution_text(form: QuestionForm, text: str) -> Distribution:
     markets.distributions.BadDistribution: there are 1 chances for 2 options
     """
     try:
-        answer = distribution_of(text)
+        parsed = distribution_of(text)
         stated: dict[str, str] = {}
         if form.options:
-            if len(answer.chances) != len(form.options):
+            if len(parsed.chances) != len(form.options):
                 raise BadDistribution(
-                    f"there are {len(answer.chances)} chances for {len(form.options)} options"
+                    f"there are {len(parsed.chances)} chances for {len(form.options)} options"
                 )
-            for option, chance in zip(form.options, answer.chances, strict=True):
+            for option, chance in zip(form.options, parsed.chances, strict=True):
                 stated[option] = str(decimal(chance))
 
-        for share, value in answer.quantiles:
+        for share, value in parsed.quantiles:
             stated[str(Fraction(share, PERCENT))] = value
 
-        read = question_kind(form.kind).read(form, stated)
+        canonical = question_kind(form.kind).read(form, stated)
     except (ArithmeticError, AttributeError, LookupError, TypeError, RecursionError) as error:
         raise BadDistribution(f"this is no distribution: {error}") from error
 
-    if read.text != text:
+    if canonical.text != text:
         raise BadDistribution("it is not written as it would be read")
-    return read
+    return canonical
 
 
 # ── options ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -234,11 +234,16 @@ def normalized(weights: Sequence[Fraction | int]) -> tuple[int, ...]:
     if total <= 0:
         raise BadDistribution("the probabilities of the options add up to 0")
 
-    exact = [Fraction(weight) * ONE / total for weight in weights]
-    shares = list(map(int, exact))
-    by_rest = sorted(range(len(exact)), key=lambda place: (shares[place] - exact[place], place))
-    for place in by_rest[: ONE - sum(shares)]:
-        shares[place] += 1
+    exact_shares = [Fraction(weight) * ONE / total for weight in weights]
+    shares = list(map(int, exact_shares))
+
+    # Each share was rounded down: the missing millionths go to those that lost most, the first before others.
+    changes = [
+        (share - exact, index) for index, (share, exact) in enumerate(zip(shares, exact_shares, strict=True))
+    ]
+    missing = ONE - sum(shares)
+    for _, index in sorted(changes)[:missing]:
+        shares[index] += 1
     return tuple(shares)
 
 
@@ -259,23 +264,25 @@ def read_quantiles(form: QuestionForm, value: object, scale: QuantileScale) -> D
 
     They come as an object by percent, or as a list of percents with values.
     """
-    pairs = [(written(key), text) for key, text in _quantile_pairs(value) if text is not None]
-    of_one = all(_SHARE_KEY.fullmatch(key) for key, _ in pairs)
+    pairs = [(number_or_text(key), text) for key, text in _quantile_pairs(value) if text is not None]
+    are_shares_of_one = all(_SHARE_KEY.fullmatch(key) for key, _ in pairs)
 
-    stated = dict[int, Fraction]()
+    value_of_percent = dict[int, Fraction]()
     for key, text in pairs:
-        percent = _percent(key, of_one)
-        if percent in stated:
+        percent = _percent_of_key(key, are_shares_of_one)
+        if percent in value_of_percent:
             raise BadDistribution(f"the quantile of {percent}% is stated twice")
-        stated[percent] = _value(form, text, scale)
+        value_of_percent[percent] = _stated_number(form, text, scale)
 
-    if len(stated) < FEWEST_QUANTILES:
-        raise BadDistribution(f"{len(stated)} quantiles are stated, and {FEWEST_QUANTILES} are needed")
+    if len(value_of_percent) < FEWEST_QUANTILES:
+        raise BadDistribution(
+            f"{len(value_of_percent)} quantiles are stated, and {FEWEST_QUANTILES} are needed"
+        )
 
-    ordered = sorted(stated.items())
-    for (lower, before), (upper, after) in pairwise(ordered):
-        if after < before:
-            raise BadDistribution(f"the quantile of {upper}% is below that of {lower}%")
+    ordered = sorted(value_of_percent.items())
+    for (lower_percent, lower_value), (upper_percent, upper_value) in pairwise(ordered):
+        if upper_value < lower_value:
+            raise BadDistribution(f"the quantile of {upper_percent}% is below that of {lower_percent}%")
     _check_bounds(form, [number for _, number in ordered], scale)
     return Distribution(
         quantiles=tuple((percent * PERCENT, scale.text(number)) for percent, number in ordered)
@@ -290,8 +297,8 @@ def _quantile_pairs(value: object) -> list[tuple[object, object]]:
     pairs = list[tuple[object, object]]()
     for item in value if isinstance(value, list | tuple) else ():
         if isinstance(item, Mapping) and "value" in item:
-            named = [item[key] for key in _SHARE_KEYS if key in item]
-            pairs += [(key, item["value"]) for key in named]
+            keys = [item[key] for key in _SHARE_KEYS if key in item]
+            pairs += [(key, item["value"]) for key in keys]
         elif isinstance(item, list | tuple) and len(item) == 2:
             pairs.append((item[0], item[1]))
     if not pairs:
@@ -299,32 +306,35 @@ def _quantile_pairs(value: object) -> list[tuple[object, object]]:
     return pairs
 
 
-def _percent(key: str, of_one: bool) -> int:
-    """Return the percent that a key names: "5", "5%", "p5", "5th percentile", "median"; `of_one`, 0.05."""
+def _percent_of_key(key: str, is_share_of_one: bool) -> int:
+    """Return the percent that a key names: "5", "5%", "p5", "5th percentile" or "median".
+
+    If `is_share_of_one`, the key is a share, such as 0.05. Raise `BadDistribution` for any other key.
+    """
     text = key[:40].lower()
-    if of_one:
+    if is_share_of_one:
         percent = Fraction(text) * 100
     else:
-        named = _PERCENT_KEY.fullmatch("50" if text == "median" else text)
-        percent = Fraction(named[1] if named else 0)
+        match = _PERCENT_KEY.fullmatch("50" if text == "median" else text)
+        percent = Fraction(match[1] if match else 0)
 
     if percent.denominator != 1 or not 1 <= percent <= 99:
         raise BadDistribution(f"{text[:20]!r} is not a percent from 1 to 99")
     return int(percent)
 
 
-def _value(form: QuestionForm, value: object, scale: QuantileScale) -> Fraction:
+def _stated_number(form: QuestionForm, value: object, scale: QuantileScale) -> Fraction:
     """Return the number or date that an answer states, with or without the unit of its question."""
-    text = written(value)
-    for stated in (text, _bare_number(text, form.unit)):
+    text = number_or_text(value)
+    for number_text in (text, _bare_number(text, form.unit)):
         try:
-            return scale.number(stated)
+            return scale.number(number_text)
         except ValueError:
             continue
     raise BadDistribution(f"{text[:40]!r} is not {scale.noun}")
 
 
-def written(value: object) -> str:
+def number_or_text(value: object) -> str:
     """Return a number or a text as it is written; raise `BadDistribution` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         raise BadDistribution(f"a {type(value).__name__} stands where a number is expected")
@@ -336,11 +346,11 @@ def written(value: object) -> str:
 
 def _bare_number(text: str, unit: str) -> str:
     """Return a number without the unit before or behind it, and without commas between its thousands."""
-    size = len(unit)
-    if size and text[:size].casefold() == unit.casefold():
-        text = text[size:].strip()
-    if size and text[-size:].casefold() == unit.casefold():
-        text = text[:-size].strip()
+    unit_length = len(unit)
+    if unit_length and text[:unit_length].casefold() == unit.casefold():
+        text = text[unit_length:].strip()
+    if unit_length and text[-unit_length:].casefold() == unit.casefold():
+        text = text[:-unit_length].strip()
 
     if _GROUPED_NUMBER.fullmatch(text):
         return text.replace(",", "")
@@ -384,11 +394,11 @@ def check_range(form: QuestionForm, scale: QuantileScale) -> None:
         hint = "give the range in which the outcome lies, as low and high"
         try:
             number = scale.number(text)
-            kept = scale.number(scale.text(number))
+            number_as_answered = scale.number(scale.text(number))
         except ValueError:
-            shown = f"{text[:40]!r} is not {scale.noun}" if text else "it is empty"
-            raise BadForm(name, shown, hint) from None
-        if kept != number:
+            fault = f"{text[:40]!r} is not {scale.noun}" if text else "it is empty"
+            raise BadForm(name, fault, hint) from None
+        if number_as_answered != number:
             raise BadForm(name, f"{text[:40]!r} is finer than an answer can be", "round it")
 
     if len(form.unit) > LONGEST_UNIT:
@@ -407,18 +417,20 @@ def uniform_quantiles(form: QuestionForm, scale: QuantileScale) -> Distribution:
 
 def median_quantiles(answers: Sequence[Distribution], scale: QuantileScale) -> Distribution:
     """Return the median of each quantile that all answers state; of those asked for if too few are shared."""
-    shared = set(dict(answers[0].quantiles))
+    shared_shares = set(dict(answers[0].quantiles))
     for answer in answers[1:]:
-        shared &= set(dict(answer.quantiles))
-    shares = sorted(shared)
+        shared_shares &= set(dict(answer.quantiles))
+    shares = sorted(shared_shares)
     if len(shares) < FEWEST_QUANTILES:
         shares = ASKED_SHARES
 
     quantiles = []
     for share in shares:
         values = sorted(quantile_at(answer, share, scale) for answer in answers)
-        middle = values[(len(values) - 1) // 2] + values[len(values) // 2]
-        quantiles.append((share, scale.text(middle / 2)))
+        lower_middle = values[(len(values) - 1) // 2]
+        upper_middle = values[len(values) // 2]
+        median_text = scale.text((lower_middle + upper_middle) / 2)
+        quantiles.append((share, median_text))
     return Distribution(quantiles=tuple(quantiles))
 
 
@@ -427,12 +439,14 @@ def quantile_at(answer: Distribution, share: int, scale: QuantileScale) -> Fract
 
     Beyond the first and the last one it is that one.
     """
-    points = [(known, scale.number(text)) for known, text in answer.quantiles]
+    points = [(known_share, scale.number(text)) for known_share, text in answer.quantiles]
     if share <= points[0][0]:
         return points[0][1]
-    for (left, low), (right, high) in pairwise(points):
-        if share <= right:
-            return low + (high - low) * Fraction(share - left, right - left)
+    for (share_before, value_before), (share_after, value_after) in pairwise(points):
+        if share <= share_after:
+            return value_before + (value_after - value_before) * Fraction(
+                share - share_before, share_after - share_before
+            )
     return points[-1][1]
 
 
@@ -461,9 +475,9 @@ def decimal_fraction(text: str) -> Fraction:
     (Fraction(25, 2), Fraction(1000, 1))
     """
     number = decimal_of(text.strip())
-    sizes = number.as_tuple()
-    exponent = int(sizes.exponent)
-    if len(sizes.digits) > MOST_DIGITS or not SMALLEST_EXPONENT <= exponent <= LARGEST_EXPONENT:
+    parts = number.as_tuple()
+    exponent = int(parts.exponent)
+    if len(parts.digits) > MOST_DIGITS or not SMALLEST_EXPONENT <= exponent <= LARGEST_EXPONENT:
         raise ValueError(f"{text[:40]!r} is too long a number")
     if number.copy_abs() >= 10**LARGEST_EXPONENT:
         raise ValueError(f"{text[:40]!r} is too large a number")

@@ -36,15 +36,15 @@ def canonical_bytes(value: Any) -> str:
     return _ENCODER.encode(value)
 
 
-def keys_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def object_without_repeated_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object, or raise ValueError for a duplicate key; for `object_pairs_hook`."""
-    members = dict(pairs)
-    if len(members) < len(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         counts = Counter(name for name, _ in pairs)
         for name, count in counts.items():
             if count > 1:
                 raise ValueError(f"the key {name[:40]!r} appears twice")
-    return members
+    return fields
 
 
 def digest(value: Any) -> str:
@@ -133,11 +133,11 @@ def plain_value(value: Any) -> Any:
     kind: Any = type(value)
     if kind in SIMPLE:
         return value
-    return _converter(kind)(value)
+    return _plain_converter(kind)(value)
 
 
 @cache
-def _converter(kind: Any) -> Callable[[Any], Any]:
+def _plain_converter(kind: Any) -> Callable[[Any], Any]:
     """Return how values of a type become plain; cached by type, for a book has a hundred levels."""
     if issubclass(kind, datetime):
         return timestamp_text

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from markets.bundle.files import ENDS, MARKETS, MOST_BYTES, NAMES, PRICES, add_all, alone
+from markets.bundle.files import ENDS, MARKETS, MOST_BYTES, NAMES, PRICES, add_all, locked_folder
 from markets.bundle.model import BadBundleValue
 from markets.bundle.write import TABLES, end_line, page_line, quarantine
 from markets.hashes import timestamp_text
@@ -74,21 +74,23 @@ def _table(name: str) -> io.StringIO:
 
 
 async def collect(
-    venue: str, open_past: Open, request: PastRequest, folder: Path, moved: Moved, report: Report
+    venue: str, open_past: Open, request: PastRequest, folder: Path, report_progress: Moved, report: Report
 ) -> PastSummary:
     """Fetch a venue's past into a folder as a bundle; report what could not be used, and keep the rest.
 
     VenueError where the venue or the folder fails: nothing is lost, and the same request goes on from there.
     """
-    with alone(folder):
-        begun, done = _begin(folder, venue, request)
-        if done is not None:
-            return PastSummary(**(done | {"left_out": Counter(done["left_out"])}), whole_before=True)
+    with locked_folder(folder):
+        first_request, earlier_result = _begin_or_resume(folder, venue, request)
+        if earlier_result is not None:
+            return PastSummary(
+                **(earlier_result | {"left_out": Counter(earlier_result["left_out"])}), whole_before=True
+            )
 
         answers = AnswerStore(folder / ANSWERS)
         source = open_past(answers)
         try:
-            lines, found = await _gather(source, begun, moved, report)
+            lines, summary = await _gather_bundle_lines(source, first_request, report_progress, report)
         except VenueError as error:
             if error.code in POINTLESS:
                 _forget(folder, MANIFEST)
@@ -97,52 +99,63 @@ async def collect(
             await source.close()
             answers.close()
 
-        _finish(folder, venue, begun, lines, found)
-        return replace(found, asked=answers.asked, answers_on_disk=answers.kept)
+        _finish_bundle(folder, venue, first_request, lines, summary)
+        return replace(summary, asked=answers.asked, answers_on_disk=answers.kept)
 
 
-def _begin(folder: Path, venue: str, request: PastRequest) -> tuple[PastRequest, dict[str, Any] | None]:
+def _begin_or_resume(
+    folder: Path, venue: str, request: PastRequest
+) -> tuple[PastRequest, dict[str, Any] | None]:
     """Return the request as first made, and its result if done; write the manifest of a new one."""
     manifest = folder / MANIFEST
-    wanted = _as_json(venue, request)
+    request_json = _request_as_json(venue, request)
     if manifest.exists():
-        held = _read_manifest(manifest)
-        begun = replace(request, at=instant(held.get("at")), until=instant(held.get("until")))
-        both_until_now = request.until == request.at and begun.until == begun.at
-        same = _as_json(venue, begun if both_until_now else replace(begun, until=request.until))
-        if same != {key: held.get(key) for key in wanted}:
-            words = f"{folder} holds another history, of {held.get('venue')} from {held.get('since')} on"
-            raise VenueError("other_history", words, "name a new folder, or ask for the same again")
-        return begun, held.get("done")
+        manifest_data = _read_manifest(manifest)
+        first_at = instant(manifest_data.get("at"))
+        first_until = instant(manifest_data.get("until"))
+        first_request = replace(request, at=first_at, until=first_until)
+
+        # A request "until now" is the same as an earlier one "until now", whatever the time.
+        comparable_request = first_request
+        are_both_until_now = request.until == request.at and first_until == first_at
+        if not are_both_until_now:
+            comparable_request = replace(first_request, until=request.until)
+
+        stored_json = {key: manifest_data.get(key) for key in request_json}
+        if _request_as_json(venue, comparable_request) != stored_json:
+            what = f"{manifest_data.get('venue')} from {manifest_data.get('since')} on"
+            message = f"{folder} holds another history, of {what}"
+            raise VenueError("other_history", message, "name a new folder, or ask for the same again")
+        return first_request, manifest_data.get("done")
 
     if any((folder / name).exists() or (folder / f"{name}.gz").exists() for name in NAMES):
         raise VenueError("not_empty", f"{folder} holds a bundle already", "name a new folder")
 
-    _write_manifest(manifest, wanted)
+    _write_manifest(manifest, request_json)
     return request, None
 
 
-def _as_json(venue: str, request: PastRequest) -> dict[str, Any]:
-    members: dict[str, Any] = {"venue": venue}
+def _request_as_json(venue: str, request: PastRequest) -> dict[str, Any]:
+    fields: dict[str, Any] = {"venue": venue}
     for name, value in asdict(request).items():
         if isinstance(value, datetime):
-            members[name] = timestamp_text(value)
+            fields[name] = timestamp_text(value)
         elif isinstance(value, tuple):
-            members[name] = list(value)
+            fields[name] = list(value)
         else:
-            members[name] = value
+            fields[name] = value
 
-    return members
+    return fields
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
     try:
-        held = json.loads(path.read_text("utf-8"))
-        if not isinstance(held, dict) or set(held.get("done") or DONE) != DONE:
+        manifest = json.loads(path.read_text("utf-8"))
+        if not isinstance(manifest, dict) or set(manifest.get("done") or DONE) != DONE:
             raise ValueError("not what is written here")
         for key in ("at", "until"):
-            instant(held.get(key))
-        return held
+            instant(manifest.get(key))
+        return manifest
     except (ValueError, TypeError) as error:
         raise VenueError("other_history", f"{path} has no history", "name a new folder") from error
 
@@ -153,41 +166,45 @@ def _write_manifest(path: Path, values: Mapping[str, Any]) -> None:
     draft.replace(path)
 
 
-async def _gather(
-    source: PastVenue, request: PastRequest, moved: Moved, report: Report
+async def _gather_bundle_lines(
+    source: PastVenue, request: PastRequest, report_progress: Moved, report: Report
 ) -> tuple[_Lines, PastSummary]:
-    moved("reading the list", 0, None)
+    report_progress("reading the list", 0, None)
     selection = await source.past_markets(request)
     chosen = sorted(selection.markets.values(), key=lambda past: past.market.id)
     spans = (past.in_time(request) for past in chosen)
-    hours = sum((last - first).total_seconds() for first, last in spans) / 3_600
-    most = int(hours / request.hours) + len(chosen)
+    hours = sum((end - start).total_seconds() for start, end in spans) / 3_600
+    most_prices = int(hours / request.hours) + len(chosen)
 
-    if most * A_ROW > MOST_BYTES:
-        words = f"{len(chosen):,} markets have up to {most:,} prices, more than a bundle holds"
+    if most_prices * A_ROW > MOST_BYTES:
+        message = f"{len(chosen):,} markets have up to {most_prices:,} prices, more than a bundle holds"
         hint = f"take a price for every {int(hours * A_ROW / MOST_BYTES) + 1} hours, or fewer markets or days"
-        raise VenueError("too_much", words, hint)
+        raise VenueError("too_much", message, hint)
 
     lines = _Lines()
-    found = PastSummary(left_out=selection.left_out)
-    for first in range(0, len(chosen), AT_ONCE):
-        batch = await source.completed(chosen[first : first + AT_ONCE], request)
-        found.left_out["gone"] += len(chosen[first : first + AT_ONCE]) - len(batch)
-        histories = await gather_all(_prices(source, past, request, report) for past in batch)
+    summary = PastSummary(left_out=selection.left_out)
+    for batch_start in range(0, len(chosen), AT_ONCE):
+        wanted_batch = chosen[batch_start : batch_start + AT_ONCE]
+        batch = await source.completed(wanted_batch, request)
+        summary.left_out["gone"] += len(wanted_batch) - len(batch)
+        histories = await gather_all(_read_prices(source, past, request, report) for past in batch)
         for past, quotes in zip(batch, histories, strict=True):
-            _add(past, quotes, request, lines, found, report)
-        moved("reading prices", min(first + AT_ONCE, len(chosen)), len(chosen))
+            _add_market_lines(past, quotes, request, lines, summary, report)
+        report_progress("reading prices", min(batch_start + AT_ONCE, len(chosen)), len(chosen))
 
-    found.left_out = +found.left_out
-    if not found.markets:
-        why = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items()) or "none is listed"
+    summary.left_out = +summary.left_out
+    if not summary.markets:
+        reasons = [f"{count:,} {reason}" for reason, count in summary.left_out.items()]
+        why = ", ".join(reasons) or "none is listed"
         raise VenueError(
             "no_markets", f"no market is left: {why}", "ask for other days, or for other markets"
         )
-    return lines, found
+    return lines, summary
 
 
-async def _prices(source: PastVenue, past: PastMarket, request: PastRequest, report: Report) -> list[Quote]:
+async def _read_prices(
+    source: PastVenue, past: PastMarket, request: PastRequest, report: Report
+) -> list[Quote]:
     """Return a market's prices until it stopped; report a refusal by the venue, and return none."""
     first, last = past.in_time(request)
     try:
@@ -195,25 +212,25 @@ async def _prices(source: PastVenue, past: PastMarket, request: PastRequest, rep
     except VenueError as error:
         if error.code not in OF_ONE_MARKET:
             raise
-        venue, _, own = past.market.id.partition(":")
-        report(QuarantinedRecord(venue, own, "quote", error.code, error.message))
+        venue, _, own_id = past.market.id.partition(":")
+        report(QuarantinedRecord(venue, own_id, "quote", error.code, error.message))
         return []
 
-    known = [quote for quote in quotes if quote.price is not None or quote.bid or quote.ask]
-    return thinned((quote for quote in known if quote.at < last), request.hours)
+    with_price = [quote for quote in quotes if quote.price is not None or quote.bid or quote.ask]
+    return thinned((quote for quote in with_price if quote.at < last), request.hours)
 
 
-def _add(
+def _add_market_lines(
     past: PastMarket,
     quotes: Sequence[Quote],
     request: PastRequest,
     lines: _Lines,
-    found: PastSummary,
+    summary: PastSummary,
     report: Report,
 ) -> None:
     """Add the lines of a market; all of them are built before any is kept."""
     if not quotes:
-        found.left_out["without prices"] += 1
+        summary.left_out["without prices"] += 1
         return
 
     try:
@@ -222,15 +239,15 @@ def _add(
         end = [] if past.end is None else [list(end_line(past.end).values())]
     except BadBundleValue as error:
         report(quarantine("market", past.market.id, error))
-        found.left_out["not recordable"] += 1
+        summary.left_out["not recordable"] += 1
         return
 
     lines.pages += [json.dumps(page, ensure_ascii=False) for page in pages]
     lines.prices.append("".join(_price_lines(past.market.id, quotes)))
     csv.writer(lines.ends, lineterminator="\n").writerows(end)
-    found.markets += 1
-    found.prices += len(quotes)
-    found.resolutions += len(end)
+    summary.markets += 1
+    summary.prices += len(quotes)
+    summary.resolutions += len(end)
 
 
 def _price_lines(market: MarketId, quotes: Iterable[Quote]) -> Iterable[str]:
@@ -248,20 +265,22 @@ def _figure(value: int | None) -> str:
     return str(decimal(value))
 
 
-def _finish(folder: Path, venue: str, request: PastRequest, lines: _Lines, found: PastSummary) -> None:
+def _finish_bundle(
+    folder: Path, venue: str, request: PastRequest, lines: _Lines, summary: PastSummary
+) -> None:
     """Write the bundle, mark it as whole, and remove the stored answers."""
     pages = "".join(f"{line}\n" for line in lines.pages)
     texts = {MARKETS: pages, PRICES: "".join(lines.prices), ENDS: lines.ends.getvalue()}
-    added = {}
+    new_content = {}
     for name, text in texts.items():
         path = folder / name
         path.unlink(missing_ok=True)  # left by a run that was killed here; its answers are all on disk
-        added[path] = text.encode()
+        new_content[path] = text.encode()
 
-    add_all(folder, added)
-    counts = {"markets": found.markets, "prices": found.prices, "resolutions": found.resolutions}
-    done = counts | {"left_out": dict(sorted(found.left_out.items()))}
-    _write_manifest(folder / MANIFEST, _as_json(venue, request) | {"done": done})
+    add_all(folder, new_content)
+    counts = {"markets": summary.markets, "prices": summary.prices, "resolutions": summary.resolutions}
+    done = counts | {"left_out": dict(sorted(summary.left_out.items()))}
+    _write_manifest(folder / MANIFEST, _request_as_json(venue, request) | {"done": done})
     _forget(folder)
 
 

@@ -203,23 +203,23 @@ def families(markets: Iterable[Market]) -> list[MarketFamily]:
     for market in markets:
         events[market.event_id].append(market)
 
-    found = list[MarketFamily]()
+    all_families = list[MarketFamily]()
     for event, rows in events.items():
-        found += _families(event, rows)
-    return found
+        all_families += _families_of_event(event, rows)
+    return all_families
 
 
-def _families(event: str, markets: Sequence[Market]) -> list[MarketFamily]:
+def _families_of_event(event: str, markets: Sequence[Market]) -> list[MarketFamily]:
     shape = _exclusive_family(markets)
     if shape is not None:
         return [_family(event, shape, markets)]
 
-    alike: dict[str, list[Market]] = defaultdict(list)
+    markets_by_subject: dict[str, list[Market]] = defaultdict(list)
     for market in markets:
-        alike[event_key(market.question)].append(market)
+        markets_by_subject[event_key(market.question)].append(market)
 
-    ordered = [_ladder_family(key, rows) for key, rows in alike.items() if len(rows) > 1]
-    return [_family(event, "nested", rungs) for rungs in ordered if rungs]
+    ladders = [_ladder_rungs(key, rows) for key, rows in markets_by_subject.items() if len(rows) > 1]
+    return [_family(event, "nested", rungs) for rungs in ladders if rungs]
 
 
 def _family(event: str, shape: FamilyShape, markets: Sequence[Market]) -> MarketFamily:
@@ -231,19 +231,19 @@ def _exclusive_family(markets: Sequence[Market]) -> FamilyShape | None:
     if len(markets) < 2:
         return None
 
-    claims = [_ONE_OF.search(market.rules) for market in markets]
-    counts = {claim[1] for claim in claims if claim}
-    if all(claims) and len(counts) == 1:
-        if int(counts.pop()) == len(markets):
+    rule_claims = [_ONE_OF.search(market.rules) for market in markets]
+    claimed_counts = {claim[1] for claim in rule_claims if claim}
+    if all(rule_claims) and len(claimed_counts) == 1:
+        if int(claimed_counts.pop()) == len(markets):
             return "exhaustive"
         return "exclusive"
 
-    if _one_contest([market.question for market in markets]):
+    if _is_one_contest([market.question for market in markets]):
         return "exclusive"
     return None
 
 
-def _one_contest(questions: Sequence[str]) -> bool:
+def _is_one_contest(questions: Sequence[str]) -> bool:
     """Tell whether the questions name different winners of one contest that only one can win."""
     contests = set()
     names = set()
@@ -256,31 +256,33 @@ def _one_contest(questions: Sequence[str]) -> bool:
     return len(contests) == 1 and len(names) == len(questions) and not _SHARED.search(contests.pop())
 
 
-def _ladder_family(key: str, markets: Sequence[Market]) -> list[Market]:
+def _ladder_rungs(key: str, markets: Sequence[Market]) -> list[Market]:
     """Return the rungs from the widest to the narrowest; an empty list if the questions are ambiguous."""
     if any(_WITHIN.search(market.question) for market in markets):
         return []
     if MUCH in key.split():
-        return _by_amount(markets)
+        return _ordered_by_amount(markets)
 
-    dated = WHEN in key.split() and all(_BY.search(market.question) for market in markets)
+    is_each_dated = WHEN in key.split() and all(_BY.search(market.question) for market in markets)
     closes = {market.closes_at for market in markets}
-    if not dated or len(closes) < len(markets):
+    if not is_each_dated or len(closes) < len(markets):
         return []
     return sorted(markets, key=lambda market: market.closes_at, reverse=True)
 
 
-def _by_amount(markets: Sequence[Market]) -> list[Market]:
+def _ordered_by_amount(markets: Sequence[Market]) -> list[Market]:
     """Return the markets ordered by amount, if all are thresholds in one direction with one close."""
     questions = [market.question for market in markets]
     directions = {(bool(_UP.search(text)), bool(_DOWN.search(text))) for text in questions}
-    amounts = _different(list(map(_numbers, questions)))
+    amounts = _only_differing_column(list(map(_numbers, questions)))
     closes = {market.closes_at for market in markets}
     if directions not in ({UPWARD}, {DOWNWARD}) or not amounts or len(closes) > 1:
         return []
 
-    order = sorted(zip(amounts, range(len(markets)), strict=True), reverse=directions == {DOWNWARD})
-    return [markets[place] for _, place in order]
+    amounts_and_indices = sorted(
+        zip(amounts, range(len(markets)), strict=True), reverse=directions == {DOWNWARD}
+    )
+    return [markets[index] for _, index in amounts_and_indices]
 
 
 def _numbers(question: str) -> list[float]:
@@ -293,7 +295,7 @@ def _times(word: str) -> int:
     return _CLOCK_TIMES["th" if word == "thousand" else word[:1]]
 
 
-def _different(rows: Sequence[Sequence[float]]) -> list[float]:
+def _only_differing_column(rows: Sequence[Sequence[float]]) -> list[float]:
     """Return the only column in which rows differ, if there is exactly one and its values are distinct."""
     if len(set(map(len, rows))) > 1:
         return []

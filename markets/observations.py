@@ -89,16 +89,16 @@ def in_order(observations: Sequence[Observation]) -> tuple[Observation, ...]:
 
 def known_values(series: Series, at: datetime) -> KnownValues:
     """Return what was known of a series at an instant: the newest version of each date."""
-    by_date: dict[date, Decimal | None] = {}
-    for seen in series.observations:
-        if seen.published > at:
+    newest_by_date: dict[date, Decimal | None] = {}
+    for observation in series.observations:
+        if observation.published > at:
             break
-        by_date[seen.date] = seen.value
+        newest_by_date[observation.date] = observation.value
 
     dates: list[date] = []
     values: list[Decimal] = []
-    for day in sorted(by_date):
-        value = by_date[day]
+    for day in sorted(newest_by_date):
+        value = newest_by_date[day]
         if value is not None:
             dates.append(day)
             values.append(value)

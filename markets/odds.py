@@ -22,28 +22,36 @@ def log_odds(p: int) -> float:
 
 def probability(log_odds: float) -> int:
     """Return the probability in millionths for log-odds, never 0 and never 1."""
-    x = Decimal(min(max(log_odds, -_FAR), _FAR))
-    if not x.is_finite():
+    clamped = Decimal(min(max(log_odds, -_FAR), _FAR))
+    if not clamped.is_finite():
         raise ValueError(f"{log_odds!r} is no log-odds")
-    inverse = _EXACT_ENOUGH.add(1, _EXACT_ENOUGH.exp(_EXACT_ENOUGH.minus(x)))
-    p = int(_EXACT_ENOUGH.divide(Decimal(ONE), inverse).to_integral_value(ROUND_HALF_EVEN))
-    return min(max(p, 1), ONE - 1)
+
+    # The logistic function: 1 / (1 + e^-x).
+    inverse_odds = _EXACT_ENOUGH.exp(_EXACT_ENOUGH.minus(clamped))
+    exact = _EXACT_ENOUGH.divide(Decimal(ONE), _EXACT_ENOUGH.add(1, inverse_odds))
+    millionths = int(exact.to_integral_value(ROUND_HALF_EVEN))
+    return min(max(millionths, 1), ONE - 1)
 
 
-def split(log_weights: Sequence[float]) -> tuple[int, ...]:
+def softmax_millionths(log_weights: Sequence[float]) -> tuple[int, ...]:
     """Return the softmax of two or more log weights, in millionths that sum to one."""
-    top = max(log_weights)
-    powers = [Decimal(max(x - top, -2 * _FAR)) for x in log_weights]
+    largest = max(log_weights)
+    powers = [Decimal(max(x - largest, -2 * _FAR)) for x in log_weights]
     weights = list(map(_EXACT_ENOUGH.exp, powers))
     total = weights[0]
 
     for weight in weights[1:]:
         total = _EXACT_ENOUGH.add(total, weight)
 
-    parts = [_EXACT_ENOUGH.divide(_EXACT_ENOUGH.multiply(weight, Decimal(ONE)), total) for weight in weights]
-    rounded = [max(int(part.to_integral_value(ROUND_HALF_EVEN)), 1) for part in parts]
-    rounded[weights.index(max(weights))] += ONE - sum(rounded)
-    return tuple(rounded)
+    parts = []
+    for weight in weights:
+        exact_part = _EXACT_ENOUGH.divide(_EXACT_ENOUGH.multiply(weight, Decimal(ONE)), total)
+        rounded_part = int(exact_part.to_integral_value(ROUND_HALF_EVEN))
+        parts.append(max(rounded_part, 1))
+
+    # What rounding leaves over or takes away goes to the largest weight.
+    parts[weights.index(max(weights))] += ONE - sum(parts)
+    return tuple(parts)
 
 
 def bell(rng: random.Random) -> float:

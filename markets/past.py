@@ -77,11 +77,11 @@ class PastSelection:
             else:
                 self.left_out["not open at that time"] += 1
 
-        top = self.request.top
-        if not self.request.named and len(self.markets) > top:
+        most_markets = self.request.top
+        if not self.request.named and len(self.markets) > most_markets:
             ranked = sorted(self.markets.values(), key=lambda past: (-past.volume, past.market.id))
-            self.left_out["of less volume"] += len(ranked) - top
-            self.markets = {past.market.id: past for past in ranked[:top]}
+            self.left_out["of less volume"] += len(ranked) - most_markets
+            self.markets = {past.market.id: past for past in ranked[:most_markets]}
 
     def passed_by(self, volume: int) -> bool:
         """Tell whether a market of this volume is too small to be among the top."""
@@ -113,25 +113,25 @@ def page_versions(past: PastMarket, request: PastRequest) -> list[tuple[datetime
     live venue. If it stopped sooner than planned, it is closed from then on.
     """
     market = past.market
-    last = past.stopped or request.at
-    closes = market.closes_at
-    if closes <= market.opens_at:
-        closes = NEVER
-    versions: list[tuple[datetime | None, Market]] = [(None, replace(market, closes_at=closes))]
+    last_open_at = past.stopped or request.at
+    close_then = market.closes_at
+    if close_then <= market.opens_at:
+        close_then = NEVER
+    versions: list[tuple[datetime | None, Market]] = [(None, replace(market, closes_at=close_then))]
 
-    while closes < last:
-        put_off_at = closes
-        closes += WEEK
-        version = replace(market, closes_at=closes)
+    while close_then < last_open_at:
+        put_off_at = close_then
+        close_then += WEEK
+        version = replace(market, closes_at=close_then)
         if put_off_at <= request.since:
             versions = [(None, version)]
         else:
             versions.append((put_off_at, version))
 
-    known_at = NEVER
+    resolved_at = NEVER
     if past.end is not None:
-        known_at = past.end.known_at
-    if past.stopped is not None and past.stopped < min(closes, known_at):
+        resolved_at = past.end.known_at
+    if past.stopped is not None and past.stopped < min(close_then, resolved_at):
         versions.append((past.stopped, replace(market, closes_at=past.stopped)))
     return versions
 

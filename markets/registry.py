@@ -65,16 +65,16 @@ def find(home: Path, name: str, extra: Iterable[ExtensionFolder] = (), suffix: s
     Raises `UnknownExtension` if there is none.
     """
     extra = tuple(extra)
-    known = names(home, extra, suffix)
-    if name not in known:
-        raise UnknownExtension(name, known)
+    known_names = names(home, extra, suffix)
+    if name not in known_names:
+        raise UnknownExtension(name, known_names)
 
     for folder in _paths(home, extra):
         path = folder / f"{name}{suffix}"
         if path.is_file():
             return path
 
-    raise UnknownExtension(name, known)
+    raise UnknownExtension(name, known_names)
 
 
 def _paths(home: Path, extra: Iterable[ExtensionFolder]) -> list[Path]:

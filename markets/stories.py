@@ -86,9 +86,17 @@ def subject(question: str, closes_at: datetime) -> str:
     >>> subject("Will there be no change in Fed rates after the April 2026 meeting?", june)
     'fed rates @2026-04 meeting'
     """
-    text, dates = _masked_dates(_RANK.sub("", _SEASON.sub(_last_year, normalized(question))), closes_at)
+    text = _SEASON.sub(_last_year, normalized(question))
+    text = _RANK.sub("", text)
+    text, dates = _mask_and_read_dates(text, closes_at)
     masked = mask_amounts(text)
-    key = key_words(_meeting(masked, dates) or _level(masked, dates) or _with_dates(_contest(masked), dates))
+
+    subject_text = _meeting_subject(masked, dates) or _asset_subject(masked, dates)
+    if not subject_text:
+        subject_text = _restore_dates(_without_candidate(masked), dates)
+
+    # A key of dates and amounts alone says nothing of the subject.
+    key = key_words(subject_text)
     if set(key.split()) - {BY, MUCH}:
         return key
     return key_words(normalized(question))
@@ -104,10 +112,10 @@ def dated_subject(title: str, ends_at: datetime) -> str:
     if not any(map(title.casefold().__contains__, _SAYS_WHEN)):
         return ""
 
-    about = subject(title, ends_at)
-    if "@" not in about:
+    subject_with_date = subject(title, ends_at)
+    if "@" not in subject_with_date:
         return ""
-    return about
+    return subject_with_date
 
 
 def story_by_subject(market: MarketId, question: str, closes_at: datetime) -> str:
@@ -118,7 +126,7 @@ def story_by_subject(market: MarketId, question: str, closes_at: datetime) -> st
     return f"{market.partition(':')[0]}:{about}"
 
 
-def _meeting(masked: str, dates: Mapping[str, str]) -> str:
+def _meeting_subject(masked: str, dates: Mapping[str, str]) -> str:
     """Return the key of a central bank's decision on rates, whatever its direction."""
     found = _RATES.search(masked)
     if found is None or dates[found[2]].startswith("by "):
@@ -126,36 +134,38 @@ def _meeting(masked: str, dates: Mapping[str, str]) -> str:
     return f"{found[1].casefold().replace('federal reserve', 'fed')} rates @{dates[found[2]]} meeting"
 
 
-def _contest(masked: str) -> str:
+def _without_candidate(masked: str) -> str:
     """Return the contest that several compete in, without its candidate; other questions unchanged.
 
-    >>> _contest("Will Acme win the most seats in May?"), _contest("A new album before Half-Life 3?")
-    ('the most seats in May?', 'before Half-Life 3')
+    >>> _without_candidate("Will Acme win the most seats in May?")
+    'the most seats in May?'
+    >>> _without_candidate("A new album before Half-Life 3?")
+    'before Half-Life 3'
     """
-    event = _BEFORE.match(masked)
-    if event is not None:
-        return event[1]
+    before_event = _BEFORE.match(masked)
+    if before_event is not None:
+        return before_event[1]
 
-    office = _OFFICE.match(masked)
-    if office is not None:
-        return f"the next {office[1] or office[2]}"
+    office_match = _OFFICE.match(masked)
+    if office_match is not None:
+        return f"the next {office_match[1] or office_match[2]}"
 
-    choice = _CHOICE.match(masked)
-    if choice is not None:
-        return f"{choice[1]} {choice[2]}"
+    choice_match = _CHOICE.match(masked)
+    if choice_match is not None:
+        return f"{choice_match[1]} {choice_match[2]}"
 
-    contest = _CONTEST.match(masked)
-    if contest is None:
+    contest_match = _CONTEST.match(masked)
+    if contest_match is None:
         return masked
 
-    most = _MOST.match(contest[1])
-    if most is not None:
-        return most[1]
+    most_match = _MOST.match(contest_match[1])
+    if most_match is not None:
+        return most_match[1]
 
-    title = _TITLE.match(contest[1])
-    if title is not None:
-        return f"win the {title[1]}"
-    return contest[1]
+    title_match = _TITLE.match(contest_match[1])
+    if title_match is not None:
+        return f"win the {title_match[1]}"
+    return contest_match[1]
 
 
 def _last_year(season: re.Match[str]) -> str:
@@ -165,57 +175,57 @@ def _last_year(season: re.Match[str]) -> str:
     return season[0]
 
 
-def _level(masked: str, dates: Mapping[str, str]) -> str:
+def _asset_subject(masked: str, dates: Mapping[str, str]) -> str:
     """Return the key of an asset's price on a day or in a year, whatever its level."""
-    of_a_level = MUCH in masked or _UP_OR_DOWN.search(masked)
-    found = _LEVEL.match(masked) if of_a_level else None
-    if found is None:
+    is_about_level = MUCH in masked or _UP_OR_DOWN.search(masked)
+    asset_match = _LEVEL.match(masked) if is_about_level else None
+    if asset_match is None:
         return ""
 
     ticker = _TICKER.search(masked)
-    asset = key_words(ticker[1] if ticker else re.sub(r"\(.*?\)", "", found[1]))
+    asset = key_words(ticker[1] if ticker else re.sub(r"\(.*?\)", "", asset_match[1]))
     is_asset = asset and "@" not in asset and len(asset.split()) <= MOST_WORDS
-    stated = [date for mark, date in dates.items() if mark in masked.split() and date]
-    if not stated or not is_asset:
+    stated_dates = [date for mark, date in dates.items() if mark in masked.split() and date]
+    if not stated_dates or not is_asset:
         return ""
 
-    day = next((date for date in stated if len(date) == len("2026-01-01")), "")
-    year = stated[0].removeprefix("by ")[:4]
+    day = next((date for date in stated_dates if len(date) == len("2026-01-01")), "")
+    year = stated_dates[0].removeprefix("by ")[:4]
     return f"{_OTHER_NAMES.get(asset, asset)} @{day or year}"
 
 
-def _masked_dates(text: str, closes_at: datetime) -> tuple[str, dict[str, str]]:
+def _mask_and_read_dates(text: str, closes_at: datetime) -> tuple[str, dict[str, str]]:
     """Return a question with a mark in place of each date, and the date behind each mark."""
     dates: dict[str, str] = {}
 
-    def mark(found: re.Match[str]) -> str:
-        name = f"{DATE}{chr(ord('a') + len(dates) % 26)}"
-        dates[name] = _date(found[0].strip(), closes_at)
-        return f" {name} "
+    def mark(match: re.Match[str]) -> str:
+        mark_name = f"{DATE}{chr(ord('a') + len(dates) % 26)}"
+        dates[mark_name] = _canonical_date(match[0].strip(), closes_at)
+        return f" {mark_name} "
 
     masked = _NEAR.sub(mark, mask_dates(text, mark))
     return " ".join(masked.split()), dates
 
 
-def _date(text: str, closes_at: datetime) -> str:
+def _canonical_date(text: str, closes_at: datetime) -> str:
     """Return a date in canonical form, `by YEAR` for a deadline; without a year, it takes the close's.
 
     >>> from datetime import UTC
     >>> close = datetime(2027, 1, 1, 5, tzinfo=UTC)
-    >>> _date("by December 31", close), _date("before 2027", close), _date("on May 1", close)
-    ('by 2026', 'by 2026', '2026-05-01')
+    >>> [_canonical_date(text, close) for text in ("by December 31", "before 2027", "on May 1")]
+    ['by 2026', 'by 2026', '2026-05-01']
     """
-    close = closes_at
-    if close != NEVER:
-        close -= _LATE
+    close_date = closes_at
+    if close_date != NEVER:
+        close_date -= _LATE
     if _NEAR.match(text):
-        return f"{close:%Y-%m-%d}"
+        return f"{close_date:%Y-%m-%d}"
 
-    figures = _IN_FIGURES.search(text)
-    if figures is not None:
-        year, month, day = figures.groups()
+    date_in_figures = _IN_FIGURES.search(text)
+    if date_in_figures is not None:
+        year, month, day = date_in_figures.groups()
     else:
-        year, month, day = _in_words(text, close.year)
+        year, month, day = _date_in_words(text, close_date.year)
 
     if _DEADLINE.match(text) or _WHOLE_YEAR.match(text):
         return f"by {year}"
@@ -224,7 +234,7 @@ def _date(text: str, closes_at: datetime) -> str:
     return "-".join(filter(None, (year, month, day)))
 
 
-def _in_words(text: str, year_of_close: int) -> tuple[str, str, str]:
+def _date_in_words(text: str, year_of_close: int) -> tuple[str, str, str]:
     year = year_of_close
     stated_year = _YEAR.search(text)
     if stated_year is not None:
@@ -241,14 +251,14 @@ def _in_words(text: str, year_of_close: int) -> tuple[str, str, str]:
     return str(year), f"{number:02}", f"{int(day[1]):02}" if day else ""
 
 
-def _with_dates(masked: str, dates: Mapping[str, str]) -> str:
+def _restore_dates(masked: str, dates: Mapping[str, str]) -> str:
     """Return a question with its dates put back; a deadline of an amount or a meeting as its year."""
-    of_a_year = MUCH in masked or "meeting" in masked.casefold()
+    shows_deadline_year = MUCH in masked or "meeting" in masked.casefold()
     for mark, date in dates.items():
-        shown = ""
+        date_text = ""
         if date.startswith("by "):
-            shown = f"@{date[3:]}" if of_a_year else BY
+            date_text = f"@{date[3:]}" if shows_deadline_year else BY
         elif date:
-            shown = f"@{date}"
-        masked = masked.replace(mark, shown)
+            date_text = f"@{date}"
+        masked = masked.replace(mark, date_text)
     return masked

@@ -130,21 +130,21 @@ class SeriesQuestion:
 
 def question_of(market: MarketId) -> SeriesQuestion | None:
     """Return the question behind an id, or None if the id isn't of a series."""
-    what, _, due = market.rpartition("@")
-    parts = what.removeprefix(PREFIX).split(":")
+    question_part, _, due_date = market.rpartition("@")
+    parts = question_part.removeprefix(PREFIX).split(":")
     if not market.startswith(PREFIX) or len(parts) != 5:
         return None
 
-    series, template, asked, base_date, base = parts
+    series, template, asked_date, base_date, base_value = parts
     try:
         template_of(template)
         question = SeriesQuestion(
             series,
             template,
-            date.fromisoformat(asked),
+            date.fromisoformat(asked_date),
             date.fromisoformat(base_date),
-            Decimal(base),
-            date.fromisoformat(due),
+            Decimal(base_value),
+            date.fromisoformat(due_date),
         )
     except _UNREADABLE_NUMBER:
         return None
@@ -209,8 +209,8 @@ def _is_settled_by(known: KnownValues, due: date) -> bool:
 
     The smallest of the latest gaps tells when the next value can come: that of a month is its only one.
     """
-    place = known.place_on(due)
-    if place is None:
+    index = known.place_on(due)
+    if index is None:
         return False
     if known.dates[-1] >= due:
         return True
@@ -249,19 +249,20 @@ def question_text(question: SeriesQuestion, title: str) -> str:
 def rules_text(question: SeriesQuestion, series: Series, known: KnownValues, rule: AskingRule) -> str:
     """Return how a question is decided, what the series is, and its latest values."""
     template = template_of(question.template)
-    side = "above" if template.upward else "below"
+    threshold_words = "above" if template.upward else "below"
     if template.may_equal:
-        side = "at least" if template.upward else "at most"
+        threshold_words = "at least" if template.upward else "at most"
 
     called_off = question.due + timedelta(days=rule.wait)
-    decided = (
-        f"YES if the value on {question.due} is {side} {number_text(question.threshold)} as first published. "
+    threshold = number_text(question.threshold)
+    decision_rule = (
+        f"YES if the value on {question.due} is {threshold_words} {threshold} as first published. "
         "If that day has no value, the last one before it counts. A revision that turns the outcome is a "
         f"correction; later revisions of the value on {question.base_date} change nothing. If the series has "
         f"ended, was renamed, or says nothing of that day by {called_off}, the question is called off."
     )
 
-    lines = [f"How it is decided: {decided}"]
+    lines = [f"How it is decided: {decision_rule}"]
     if series.page.unit:
         lines.append(f"Unit: {series.page.unit}")
     if series.page.about:
@@ -316,16 +317,16 @@ def resolutions_of(
     """
     called_off_at = start_of(question.due + timedelta(days=wait))
     if series is None or series.has_vintages:
-        instants = {called_off_at, *_deciding_instants(question, series)}
+        decision_instants = {called_off_at, *_deciding_instants(question, series)}
     else:
-        instants = {max(at, start_of(question.due))}
+        decision_instants = {max(at, start_of(question.due))}
 
     versions: list[Resolution] = []
-    for instant in sorted(instants):
+    for instant in sorted(decision_instants):
         if instant > at:
             break
 
-        outcome = _outcome(question, series, instant)
+        outcome = _known_outcome(question, series, instant)
         if outcome is not None:
             payout = ONE if outcome[0] else 0
             source = outcome[1]
@@ -347,27 +348,27 @@ def _deciding_instants(question: SeriesQuestion, series: Series | None) -> Itera
     if series is None:
         return
 
-    is_reached = False
-    for seen in series.observations:
-        if seen.published <= due_at:
+    is_later_value_published = False
+    for observation in series.observations:
+        if observation.published <= due_at:
             continue
-        if seen.date <= question.due:
-            yield seen.published
-        elif not is_reached:
+        if observation.date <= question.due:
+            yield observation.published
+        elif not is_later_value_published:
             # What comes after the first value of a later day changes nothing any more.
-            yield seen.published
-            is_reached = seen.value is not None
+            yield observation.published
+            is_later_value_published = observation.value is not None
 
 
-def _outcome(question: SeriesQuestion, series: Series | None, at: datetime) -> tuple[bool, str] | None:
+def _known_outcome(question: SeriesQuestion, series: Series | None, at: datetime) -> tuple[bool, str] | None:
     """Return whether a question has come to YES by what is known at an instant, and by which value."""
     if series is None:
         return None
 
     known = known_values(series, at)
-    place = known.place_on(question.due)
-    if place is None or not _is_settled_by(known, question.due):
+    index = known.place_on(question.due)
+    if index is None or not _is_settled_by(known, question.due):
         return None
 
-    value = known.values[place]
-    return question.is_met(value), f"{number_text(value)} on {known.dates[place]}"
+    value = known.values[index]
+    return question.is_met(value), f"{number_text(value)} on {known.dates[index]}"

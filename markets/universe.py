@@ -95,29 +95,29 @@ class Universe(BaseModel):
 
 def filter_for(rules: Iterable[Universe], at: datetime) -> CatalogueFilter:
     """Return the filter for a venue under which each of these rules finds all that it admits."""
-    known = list(rules)
-    if not known:
+    all_rules = list(rules)
+    if not all_rules:
         return EVERY_MARKET
 
-    closes_within = max(rule.closes_within for rule in known)
-    min_volume = min(rule.min_volume for rule in known)
-    min_liquidity = min(rule.min_liquidity for rule in known)
-    if any(rule.unknown_figures for rule in known):
+    closes_within = max(rule.closes_within for rule in all_rules)
+    min_volume = min(rule.min_volume for rule in all_rules)
+    min_liquidity = min(rule.min_liquidity for rule in all_rules)
+    if any(rule.unknown_figures for rule in all_rules):
         min_liquidity = 0  # a server would leave out the markets whose figure is unknown
 
     return CatalogueFilter(
         min_volume=min_volume,
         closes_until=at + timedelta(seconds=closes_within),
         min_liquidity=min_liquidity,
-        slugs=_named(rule.slugs for rule in known),
-        events=_named(rule.events for rule in known),
-        tags=_named(rule.tags for rule in known),
-        only_named=all(rule.names_markets for rule in known),
-        figures=any(rule.asks_figures for rule in known),
+        slugs=_all_names(rule.slugs for rule in all_rules),
+        events=_all_names(rule.events for rule in all_rules),
+        tags=_all_names(rule.tags for rule in all_rules),
+        only_named=all(rule.names_markets for rule in all_rules),
+        figures=any(rule.asks_figures for rule in all_rules),
     )
 
 
-def _named(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def _all_names(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(sorted(set(chain.from_iterable(names))))
 
 
@@ -133,17 +133,19 @@ def draw(listings: Sequence[Listing], rule: Universe, seed: int, at: datetime) -
     strata: dict[str, list[Listing]] = defaultdict(list)
     for listing in listings:
         if passes(listing, rule, at):
-            strata[stratum(listing, rule.strata, at)].append(listing)
+            name = stratum(listing, rule.strata, at)
+            strata[name].append(listing)
 
-    waiting = deque[deque[Listing]]()
+    strata_in_order = deque[deque[Listing]]()
     for name in sorted(strata, key=lambda name: (_lot(seed, f"stratum {name}"), name)):
-        by_lot = sorted(strata[name], key=partial(_place, rule.order, seed))
-        waiting.append(deque(by_lot))
-    drawn = _in_turns(waiting, rule)
+        in_draw_order = sorted(strata[name], key=partial(_draw_order, rule.order, seed))
+        strata_in_order.append(deque(in_draw_order))
+
+    drawn = _draw_in_turns(strata_in_order, rule)
     return sorted(drawn, key=lambda listing: (listing.market.event_id, listing.market.id))
 
 
-def _place(order: Order, seed: int, listing: Listing) -> tuple[datetime, bytes, str]:
+def _draw_order(order: Order, seed: int, listing: Listing) -> tuple[datetime, bytes, str]:
     market = listing.market
     soonest = NEVER
     if order == "soonest":
@@ -160,11 +162,13 @@ def passes(listing: Listing, rule: Universe, at: datetime) -> bool:
     open_now = market.opens_at <= at < market.closes_at
     if not (open_now and soonest <= market.closes_at <= latest):
         return False
-    if not _wanted(market, rule):
+    if not _is_wanted(market, rule):
         return False
     if quote is None:
         return rule.unpriced
-    return (quote.volume or 0) >= rule.min_volume and _traded(quote, rule) and _priced(quote, rule)
+
+    has_volume = (quote.volume or 0) >= rule.min_volume
+    return has_volume and _has_required_figures(quote, rule) and _has_acceptable_price(quote, rule)
 
 
 MONTH = timedelta(days=30)
@@ -176,49 +180,61 @@ def sure_ends_a_month(rule: Universe, every: timedelta) -> float:
 
 
 def expected_ends_a_month(
-    listings: Sequence[Listing], rule: Universe, at: datetime, every: timedelta, of: int | None = None
+    listings: Sequence[Listing], rule: Universe, at: datetime, every: timedelta, population: int | None = None
 ) -> float:
     """Return how many shown markets should resolve in thirty days, if as many open as close.
 
-    Of those that pass, drawn by lot, some are never shown. The listings may be a sample `of` so many.
+    Of those that pass, drawn by lot, some are never shown. The listings may be a sample of a `population` of
+    so many markets.
     """
-    scale = 1.0 if of is None else of / max(len(listings), 1)
-    everything = rule.model_copy(update={"show": max(len(listings), 1), "order": "soonest"})
-    passing = draw(listings, everything, 0, at)
-    within = min(timedelta(seconds=rule.closes_within), MONTH)
-    closing = sum(listing.market.closes_at <= at + within for listing in passing) * (MONTH / within) * scale
-    offered = timedelta(seconds=rule.closes_within - rule.closes_after)
-    share = min(1.0, rule.show / max(len(passing) * scale, 1))
-    seen = 1.0 if rule.order == "soonest" else 1 - (1 - share) ** max(offered / every, 1)
+    sample_scale = 1.0
+    if population is not None:
+        sample_scale = population / max(len(listings), 1)
 
-    return min(closing * seen, rule.show * (MONTH / every))
+    unlimited_rule = rule.model_copy(update={"show": max(len(listings), 1), "order": "soonest"})
+    passing = draw(listings, unlimited_rule, 0, at)
+
+    horizon = min(timedelta(seconds=rule.closes_within), MONTH)
+    closing = sum(listing.market.closes_at <= at + horizon for listing in passing)
+    closing_a_month = closing * (MONTH / horizon) * sample_scale
+
+    # Drawn by lot, a market has a chance in each round in which it is on offer.
+    chance_of_being_shown = 1.0
+    if rule.order != "soonest":
+        time_on_offer = timedelta(seconds=rule.closes_within - rule.closes_after)
+        rounds_on_offer = max(time_on_offer / every, 1)
+        shown_share = min(1.0, rule.show / max(len(passing) * sample_scale, 1))
+        chance_of_being_shown = 1 - (1 - shown_share) ** rounds_on_offer
+
+    shown_a_month = rule.show * (MONTH / every)
+    return min(closing_a_month * chance_of_being_shown, shown_a_month)
 
 
-def stratum(listing: Listing, by: Collection[Stratum], at: datetime) -> str:
+def stratum(listing: Listing, band_names: Collection[Stratum], at: datetime) -> str:
     """Return the stratum of a market: its bands and its category, such as `price 2, category sport`."""
     bands: dict[Stratum, object] = {
         "price": "none" if listing.mid is None else bisect_right(PRICE_BANDS, listing.mid),
         "horizon": sum(listing.market.closes_at - at > timedelta(days) for days in HORIZON_BANDS),
         "category": listing.market.category.casefold(),
     }
-    return ", ".join(f"{name} {where}" for name, where in bands.items() if name in by)
+    return ", ".join(f"{name} {band}" for name, band in bands.items() if name in band_names)
 
 
-def _in_turns(waiting: deque[deque[Listing]], rule: Universe) -> list[Listing]:
+def _draw_in_turns(strata_in_order: deque[deque[Listing]], rule: Universe) -> list[Listing]:
     """Return one market of each stratum in turn, until there are enough or none is left."""
     chosen: list[Listing] = []
-    of_event: Counter[str] = Counter()
-    of_story: Counter[str] = Counter()
+    chosen_of_event: Counter[str] = Counter()
+    chosen_of_story: Counter[str] = Counter()
 
-    while waiting and len(chosen) < rule.show:
-        turn = waiting.popleft()
-        while turn and not _has_room(turn[0].market, rule, of_event, of_story):
-            turn.popleft()
-        if turn:
-            chosen.append(turn.popleft())
-            of_event[chosen[-1].market.event_id] += 1
-            of_story[chosen[-1].market.story] += 1
-            waiting.append(turn)
+    while strata_in_order and len(chosen) < rule.show:
+        next_stratum = strata_in_order.popleft()
+        while next_stratum and not _has_room(next_stratum[0].market, rule, chosen_of_event, chosen_of_story):
+            next_stratum.popleft()
+        if next_stratum:
+            chosen.append(next_stratum.popleft())
+            chosen_of_event[chosen[-1].market.event_id] += 1
+            chosen_of_story[chosen[-1].market.story] += 1
+            strata_in_order.append(next_stratum)
 
     return chosen
 
@@ -229,7 +245,7 @@ def _has_room(market: Market, rule: Universe, of_event: Counter[str], of_story: 
     return not market.story or rule.per_story is None or of_story[market.story] < rule.per_story
 
 
-def _wanted(market: Market, rule: Universe) -> bool:
+def _is_wanted(market: Market, rule: Universe) -> bool:
     if rule.names_markets and not market.is_among(rule.slugs, rule.events, rule.tags):
         return False
     if market.is_among(rule.not_slugs, rule.not_events, rule.not_tags):
@@ -241,23 +257,23 @@ def _wanted(market: Market, rule: Universe) -> bool:
     return not rule.categories or category in map(str.casefold, rule.categories)
 
 
-def _traded(quote: Quote, rule: Universe) -> bool:
+def _has_required_figures(quote: Quote, rule: Universe) -> bool:
     """Tell whether each required figure is high enough, or unknown where the rule allows that."""
-    asked = (
+    minimums_and_figures = (
         (rule.min_volume_24h, quote.volume_24h),
         (rule.min_liquidity, quote.liquidity),
         (rule.min_open_interest, quote.open_interest),
     )
-    for least, figure in asked:
+    for minimum, figure in minimums_and_figures:
         is_enough = rule.unknown_figures
         if figure is not None:
-            is_enough = figure >= least
-        if least and not is_enough:
+            is_enough = figure >= minimum
+        if minimum and not is_enough:
             return False
     return True
 
 
-def _priced(quote: Quote, rule: Universe) -> bool:
+def _has_acceptable_price(quote: Quote, rule: Universe) -> bool:
     """Tell whether the price is within the band, and the spread and depth, where known, pass."""
     if quote.mid is None:
         return rule.unpriced

@@ -81,8 +81,8 @@ def venue_page(
     (None, None)
     """
     venue, _, name = market.partition(":")
-    title, address, form = VENUE_PAGES.get(venue, ("", "", "(?!)"))
-    if not re.fullmatch(form, name):
+    title, address, id_pattern = VENUE_PAGES.get(venue, ("", "", "(?!)"))
+    if not re.fullmatch(id_pattern, name):
         return None
 
     if not _SLUG.fullmatch(slug):
@@ -90,17 +90,17 @@ def venue_page(
     if not _SLUG.fullmatch(event_slug):
         event_slug = ""
     if venue == "kalshi":
-        own = event.partition(":")[2].lower()
-        page = name.partition("-")[0].lower()
-        if _SLUG.fullmatch(own):
-            page = f"{page}/{own}"
-        return title, address.format(page)
+        event_ticker = event.partition(":")[2].lower()
+        series_path = name.partition("-")[0].lower()
+        if _SLUG.fullmatch(event_ticker):
+            series_path = f"{series_path}/{event_ticker}"
+        return title, address.format(series_path)
 
     if venue == "manifold" and slug:
         return title, f"https://manifold.markets/market/{slug}"
     if venue == "polymarket" and slug:
-        place = f"event/{event_slug}" if event_slug else "market"
-        return title, f"https://polymarket.com/{place}/{slug}"
+        path = f"event/{event_slug}" if event_slug else "market"
+        return title, f"https://polymarket.com/{path}/{slug}"
     return f"{title} (data)", address.format(name)
 
 

@@ -23,7 +23,7 @@ from agents.episode import (
 from agents.model import Ask, Call, Decision, Forecast, Message, Prompt, View
 from agents.text import one_line
 from markets.distributions import QuestionForm, question_kind
-from markets.hashes import keys_once
+from markets.hashes import object_without_repeated_keys
 from markets.millionths import millionths
 from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale, Side
@@ -210,7 +210,12 @@ def _object(text: str) -> dict[str, Any]:
         raise UnreadableDecision(f"it has more than {MOST_BYTES:,} characters")
 
     try:
-        whole = json.loads(text, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=keys_once)
+        whole = json.loads(
+            text,
+            parse_float=Decimal,
+            parse_constant=_no_number,
+            object_pairs_hook=object_without_repeated_keys,
+        )
     except json.JSONDecodeError as error:
         words = f"not JSON: {error}"
         if not text.strip():

@@ -16,7 +16,15 @@ from agents.search_terms import search_terms
 from markets.model import Market
 from markets.registry import PYTHON_ONLY
 from markets.venue import Report, VenueError, ignore_report
-from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, Text, WireRecord, member, read
+from markets.venues.wire.fields import (
+    MaybeText,
+    RecordSorter,
+    RejectedRecord,
+    Text,
+    WireRecord,
+    member,
+    read_record,
+)
 from markets.venues.wire.http import HttpClient, Sleep
 
 KEY = "BRAVE_SEARCH_API_KEY"
@@ -95,7 +103,7 @@ class Brave:
         if not isinstance(listed, list):
             raise ResearchError("malformed", "Brave did not send a list of results", HINT)
 
-        return self._sorter.made_all(listed, _article_of)
+        return self._sorter.make_all(listed, _article_of)
 
     def _client(self) -> HttpClient:
         """Return the client, created once a key is set."""
@@ -124,7 +132,7 @@ def research(settings: Settings, report: Report = ignore_report) -> Brave:
 
 def _article_of(raw: object) -> FoundArticle:
     """Return an article that Brave lists, with its host as its source."""
-    item = read(BraveArticle, raw, "article")
+    item = read_record(BraveArticle, raw, "article")
     host = item.url.partition("//")[2].partition("/")[0]
     if not host:
         raise RejectedRecord("article", "malformed", "url: an article needs an address")

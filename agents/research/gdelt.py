@@ -22,7 +22,7 @@ from agents.text import one_line
 from markets.model import Market
 from markets.registry import PYTHON_ONLY
 from markets.venue import Report, VenueError, ignore_report
-from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, Text, WireRecord, read
+from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, Text, WireRecord, read_record
 from markets.venues.wire.http import HttpClient, RequestError, parse_json
 
 MINUTE = "%Y%m%d%H%M%S"
@@ -109,7 +109,7 @@ class Gdelt:
         if not isinstance(listed, list):
             raise ResearchError("malformed", "GDELT did not send a list of articles", HINT)
 
-        return self._sorter.made_all(listed, _article_of)
+        return self._sorter.make_all(listed, _article_of)
 
     async def _get(self, query: str, since: datetime, until: datetime) -> object:
         try:
@@ -170,7 +170,7 @@ def _query(term: SearchTerm) -> str:
 
 def _article_of(raw: object) -> FoundArticle:
     """Return an article that GDELT lists, with its domain as its source."""
-    item = read(GdeltArticle, raw, "article")
+    item = read_record(GdeltArticle, raw, "article")
     if not item.domain:
         raise RejectedRecord("article", "malformed", "domain: an article needs a source")
     return FoundArticle(item.domain, item.url, item.title, "", item.seendate)

@@ -65,7 +65,7 @@ class UnaskableQuestion(Exception):
 
 def asked_folder(title: str, data: SourceData) -> QuestionFolder:
     """Return the questions of a form's files; those that can't be asked are listed as faults."""
-    faults = [_own_fault(fault) for fault in data.faults]
+    faults = [_as_question_fault(fault) for fault in data.faults]
     outcomes: dict[str, list[SourceOutcome]] = defaultdict(list)
     for outcome in data.outcomes:
         if outcome.final:
@@ -74,13 +74,13 @@ def asked_folder(title: str, data: SourceData) -> QuestionFolder:
     for price in data.prices:
         prices[price.question].append(price)
 
-    asked: dict[MarketId, AskedQuestion] = {}
-    keys = Counter[str]()
+    asked_by_id: dict[MarketId, AskedQuestion] = {}
+    uses_of_id = Counter[str]()
     for question in data.questions:
         own_id = STRANGE.sub("-", question.key).strip("-.") or "question"
-        keys[own_id] += 1
-        if keys[own_id] > 1:
-            own_id = f"{own_id}-{keys[own_id]}"
+        uses_of_id[own_id] += 1
+        if uses_of_id[own_id] > 1:
+            own_id = f"{own_id}-{uses_of_id[own_id]}"
         try:
             market = market_of(question, own_id)
         except UnaskableQuestion as fault:
@@ -88,12 +88,12 @@ def asked_folder(title: str, data: SourceData) -> QuestionFolder:
             continue
 
         odds = tuple(odds_over_time(question, market, prices[question.key]))
-        ends = tuple(_ends(question, market, outcomes[question.key], faults))
-        asked[market.id] = AskedQuestion(market, odds, ends)
-    return QuestionFolder(title, asked, tuple(faults))
+        resolutions = tuple(_resolutions_of(question, market, outcomes[question.key], faults))
+        asked_by_id[market.id] = AskedQuestion(market, odds, resolutions)
+    return QuestionFolder(title, asked_by_id, tuple(faults))
 
 
-def _own_fault(fault: FileFault) -> QuestionFault:
+def _as_question_fault(fault: FileFault) -> QuestionFault:
     """Return a fault of a form's reader as one of the whole file, as it names no question."""
     return QuestionFault(fault.file, fault.number, fault.field, fault.told, fault.hint)
 
@@ -184,12 +184,12 @@ def odds_over_time(
         by_time[price.seen or market.opens_at][price.option] = price.price
 
     for at, shares in sorted(by_time.items()):
-        chances = _chances(question, shares)
+        chances = _odds_in_millionths(question, shares)
         if chances:
             yield AskedOdds(at, chances)
 
 
-def _chances(question: SourceQuestion, shares: Mapping[str, float]) -> tuple[int, ...]:
+def _odds_in_millionths(question: SourceQuestion, shares: Mapping[str, float]) -> tuple[int, ...]:
     """Return odds in millionths; an empty tuple if some options have none."""
     if not question.options:
         return (round(shares[""] * ONE),) if "" in shares else ()
@@ -200,15 +200,15 @@ def _chances(question: SourceQuestion, shares: Mapping[str, float]) -> tuple[int
     return normalized(known)
 
 
-def _ends(
+def _resolutions_of(
     question: SourceQuestion, market: Market, outcomes: Sequence[SourceOutcome], faults: list[QuestionFault]
 ) -> Iterator[Resolution]:
     """Yield the versions of a question's outcome; one without a time counts from the close."""
-    known_at = market.opens_at
+    previous_or_own_time = market.opens_at
     for version, outcome in enumerate(outcomes, 1):
-        known_at = max(outcome.resolved or market.closes_at, known_at + TICK)
+        previous_or_own_time = max(outcome.resolved or market.closes_at, previous_or_own_time + TICK)
         try:
-            yield resolution_of(market, version, known_at, outcome_text(question, outcome.value))
+            yield resolution_of(market, version, previous_or_own_time, outcome_text(question, outcome.value))
         except ValueError as error:
             fault = UnaskableQuestion("outcome", str(error), "correct it in the file")
             faults.append(_fault(question.key, "resolution", fault))
@@ -231,8 +231,8 @@ def outcome_text(question: SourceQuestion, value: float | str | None) -> str:
         return _number_text(value)
 
     is_date = isinstance(question.real_low, str)
-    ends = [_seconds_or_number(end) for end in (question.real_low, question.real_high)]
-    scale = NumberScale(ends[0], ends[1], question.ratio, is_date)
+    bounds = [_seconds_or_number(end) for end in (question.real_low, question.real_high)]
+    scale = NumberScale(bounds[0], bounds[1], question.ratio, is_date)
     if is_date:
         return str(scale.real(round(scale.value_at(value))))
     return _number_text(float(f"{scale.value_at(value):.{DIGITS}g}"))

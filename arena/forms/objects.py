@@ -47,7 +47,7 @@ class SourceObject:
     faults: list[FileFault]
     path: str = ""
 
-    def wrong(self, field: str, message: str, hint: str) -> None:
+    def note_fault(self, field: str, message: str, hint: str) -> None:
         """Note a fault of a field."""
         self.faults.append(self.place.fault(f"{self.path}{field}", message, hint))
 
@@ -58,7 +58,7 @@ class SourceObject:
         if value is None:
             return ""
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            self.wrong(field, f"{shown(value)} is not a text", "write a text")
+            self.note_fault(field, f"{quoted_value(value)} is not a text", "write a text")
             return ""
 
         # A lone surrogate can't be encoded as UTF-8.
@@ -67,7 +67,7 @@ class SourceObject:
     def needed(self, field: str, hint: str) -> str:
         """Return the text of a required field; note a fault if it is empty."""
         if self.fields.get(field) in (None, ""):
-            self.wrong(field, "it is empty", hint)
+            self.note_fault(field, "it is empty", hint)
             return ""
 
         return self.text(field)
@@ -82,7 +82,7 @@ class SourceObject:
         number = as_number(value)
 
         if number is None:
-            self.wrong(field, f"{shown(value)} is not a number", hint)
+            self.note_fault(field, f"{quoted_value(value)} is not a number", hint)
 
         return number
 
@@ -94,7 +94,7 @@ class SourceObject:
         if value is None or 0 <= value <= 1:
             return value
 
-        self.wrong(field, f"{shown(self.fields[field])} is not from 0 to 1", hint)
+        self.note_fault(field, f"{quoted_value(self.fields[field])} is not from 0 to 1", hint)
         return None
 
     def probabilities(self) -> dict[str, float]:
@@ -119,7 +119,9 @@ class SourceObject:
         instant = as_time(value)
 
         if instant is None:
-            self.wrong(field, f"{shown(value)} is not a time", "write it like 2026-01-04T12:00:00Z")
+            self.note_fault(
+                field, f"{quoted_value(value)} is not a time", "write it like 2026-01-04T12:00:00Z"
+            )
 
         return instant
 
@@ -131,7 +133,7 @@ class SourceObject:
         if text in FLAGS:
             return FLAGS[text]
 
-        self.wrong(field, f"{shown(value)} is neither yes nor no", "write true or false")
+        self.note_fault(field, f"{quoted_value(value)} is neither yes nor no", "write true or false")
         return False
 
     def inner(self, field: str) -> "SourceObject":
@@ -142,11 +144,11 @@ class SourceObject:
         if isinstance(value, dict):
             return replace(self, fields=value, path=path)
         if value is not None:
-            self.wrong(field, f"{shown(value)} is not an object", "write an object in braces")
+            self.note_fault(field, f"{quoted_value(value)} is not an object", "write an object in braces")
 
         return replace(self, fields={}, path=path)
 
-    def loose(self, field: str) -> "SourceObject":
+    def inner_or_empty(self, field: str) -> "SourceObject":
         """Return the object in a field that may hold anything; an empty one if it holds something else."""
         value = self.fields.get(field)
         fields = value if isinstance(value, dict) else {}
@@ -159,23 +161,23 @@ class SourceObject:
         if value is None or isinstance(value, list):
             return value or []
 
-        self.wrong(field, f"{shown(value)} is not a list", "write a list in brackets")
+        self.note_fault(field, f"{quoted_value(value)} is not a list", "write a list in brackets")
         return []
 
     def objects(self, field: str) -> list["SourceObject"]:
         """Return the objects of a list in a field; note a fault for anything else in it."""
-        found = []
+        objects = []
 
         for number, value in enumerate(self.values(field), 1):
             if isinstance(value, dict):
-                found.append(replace(self, fields=value, path=f"{self.path}{field}[{number}]."))
+                objects.append(replace(self, fields=value, path=f"{self.path}{field}[{number}]."))
             else:
-                self.wrong(f"{field}[{number}]", f"{shown(value)} is not an object", "remove it")
+                self.note_fault(f"{field}[{number}]", f"{quoted_value(value)} is not an object", "remove it")
 
-        return found
+        return objects
 
 
-def shown(value: object) -> str:
+def quoted_value(value: object) -> str:
     """Return the beginning of a value, to be quoted in a fault."""
     return repr(value)[:SHOWN]
 
@@ -233,9 +235,9 @@ def suffix_of(file: SourceFile) -> str:
 
 def read_objects(file: SourceFile, part: str, faults: list[FileFault]) -> Iterator[SourceObject]:
     """Yield the objects of a file: one a line, or those of one list, which faults call `part`."""
-    first_line, _, others = file.data.strip(SPACE).partition(b"\n")
+    first_line, _, other_lines = file.data.strip(SPACE).partition(b"\n")
 
-    if suffix_of(file) in LINED or (others and is_json_object(first_line)):
+    if suffix_of(file) in LINED or (other_lines and is_json_object(first_line)):
         yield from read_lines(file, faults)
         return
 
@@ -244,7 +246,7 @@ def read_objects(file: SourceFile, part: str, faults: list[FileFault]) -> Iterat
     if isinstance(value, dict) and isinstance(value.get("results"), list):
         value = value["results"]  # a page of an API
     if value is not None:
-        yield from listed(value, file, part, faults)
+        yield from objects_in_list(value, file, part, faults)
 
 
 def is_json_object(text: bytes) -> bool:
@@ -267,7 +269,7 @@ def read_lines(file: SourceFile, faults: list[FileFault]) -> Iterator[SourceObje
         if isinstance(value, dict):
             yield SourceObject(value, place, faults)
         elif value is not None:
-            what = f"{shown(value)} is not an object"
+            what = f"{quoted_value(value)} is not an object"
             faults.append(place.fault("", what, "write an object on each line"))
 
 
@@ -281,18 +283,22 @@ def read_whole(file: SourceFile, faults: list[FileFault]) -> Any:
     return parse_json(file.name, text, 1, faults)
 
 
-def listed(values: object, file: SourceFile, part: str, faults: list[FileFault]) -> Iterator[SourceObject]:
+def objects_in_list(
+    values: object, file: SourceFile, part: str, faults: list[FileFault]
+) -> Iterator[SourceObject]:
     """Yield the objects of a file's list; note a fault for anything else in it."""
     if not isinstance(values, list):
         values = [values]
 
     for number, value in enumerate(values, 1):
-        found = SourceObject({}, SourceLine(file.name, number, part), faults)
+        source_object = SourceObject({}, SourceLine(file.name, number, part), faults)
 
         if isinstance(value, dict):
-            yield replace(found, fields=value)
+            yield replace(source_object, fields=value)
         else:
-            found.wrong("object", f"{shown(value)} is not an object", "write an object in braces")
+            source_object.note_fault(
+                "object", f"{quoted_value(value)} is not an object", "write an object in braces"
+            )
 
 
 def header_names(file: SourceFile) -> set[str]:
@@ -306,29 +312,35 @@ def header_names(file: SourceFile) -> set[str]:
 
 
 def read_rows(
-    file: SourceFile, faults: list[FileFault], missing: str | None = None
+    file: SourceFile, faults: list[FileFault], fill_for_missing: str | None = None
 ) -> Iterator[SourceObject]:
     """Yield the rows of a CSV file with a header; note rows with too many or too few cells.
 
-    If `missing` is given, it fills the last cells of a short row instead.
+    If `fill_for_missing` is given, it fills the last cells of a short row instead.
     """
-    reader = csv.DictReader(StringIO(text_of(file, faults), newline=""), restval=missing, strict=True)
-    line = 1
+    reader = csv.DictReader(
+        StringIO(text_of(file, faults), newline=""), restval=fill_for_missing, strict=True
+    )
+    last_line = 1
 
     try:
         reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
 
         for row in reader:
-            found = SourceObject(row, SourceLine(file.name, line + 1), faults)
-            line = reader.line_num
+            source_row = SourceObject(row, SourceLine(file.name, last_line + 1), faults)
+            last_line = reader.line_num
 
             if None in row or None in row.values():
-                found.wrong("", "it has other cells than the first line", "put text with commas in quotes")
+                source_row.note_fault(
+                    "", "it has other cells than the first line", "put text with commas in quotes"
+                )
             else:
-                yield found
+                yield source_row
     except csv.Error as error:
-        what = f"invalid CSV ({error})"
-        faults.append(FileFault(file.name, "", what, "write quotes in a text twice", line=line + 1))
+        fault_text = f"invalid CSV ({error})"
+        faults.append(
+            FileFault(file.name, "", fault_text, "write quotes in a text twice", line=last_line + 1)
+        )
 
 
 def text_of(file: SourceFile, faults: list[FileFault]) -> str:

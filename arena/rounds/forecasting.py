@@ -34,7 +34,7 @@ from arena.forms.bench.model import (
     ForecastFile,
     QuestionSet,
     ResolutionSet,
-    joint,
+    joint_probability,
 )
 from arena.forms.bench.reading import read_question_set, read_resolution_set, strictly
 from arena.record.model.benchmark import FORECASTBENCH, BenchmarkFile
@@ -254,7 +254,7 @@ def _joint_rates(rates: Mapping[int, float], ways: Sequence[int]) -> dict[int, f
     """Return how often two independent questions of a source end so, by days; even odds without rates."""
     joint_rates = {}
     for days, rate in (rates or {0: 0.5}).items():
-        joint_rates[days] = round(joint([rate, rate], ways) or 0.0, 6)
+        joint_rates[days] = round(joint_probability([rate, rate], ways) or 0.0, 6)
     return joint_rates
 
 

@@ -129,7 +129,10 @@ def _is_inside(path: str) -> bool:
 def _update_folder(
     folder: Path, old_list: SiteList, new: SiteList, files: Sequence[SiteFile], tell: Told
 ) -> SiteChanges:
-    """Make what has changed beside the old files, and replace those at the end."""
+    """Write changed files to a folder of their own, then replace the old ones and remove those that are gone.
+
+    Return how many files there are, and how many were made, changed and removed.
+    """
     old_files = old_list.files
     new_files: dict[str, WrittenFile] = {}
     changed = []
@@ -156,6 +159,7 @@ def _update_folder(
 
     removed = [path for path in old_files if path not in new_files]
     if replace(new, files=new_files) != old_list:
+        # The list goes before the files: if this is cut off, the next run makes the unconfirmed ones again.
         unconfirmed = {path: replace(new_files[path], state="") for path in changed}
         with _deferred_stop_signals():
             _write_file_list(folder, replace(new, season="", files=old_files | new_files | unconfirmed))
@@ -165,6 +169,7 @@ def _update_folder(
             for path in removed:
                 _remove(folder, path, old_files[path])
             _write_file_list(folder, replace(new, files=dict(sorted(new_files.items()))))
+
     size = sum(file.bytes for file in new_files.values())
     return SiteChanges(len(new_files), size, made_count, len(changed), len(removed))
 

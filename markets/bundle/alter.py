@@ -45,27 +45,27 @@ class Alteration:
         if known_from(row, "date") <= self.after:
             return row
 
-        turn = self._turn(row, "date")
-        turned = {name: turn(row[name]) for name in ("prob_yes", "last") if row.get(name)}
-        sides = {"bid": row.get("ask") or row.get("bid"), "ask": row.get("bid") or row.get("ask")}
-        for name, value in sides.items():
+        invert = self._turn(row, "date")
+        changed = {name: invert(row[name]) for name in ("prob_yes", "last") if row.get(name)}
+        swapped_sides = {"bid": row.get("ask") or row.get("bid"), "ask": row.get("bid") or row.get("ask")}
+        for name, value in swapped_sides.items():
             if name in row:
-                turned[name] = turn(value) if value else ""
+                changed[name] = invert(value) if value else ""
 
         if row.get("volume"):
-            turned["volume"] = str((Decimal(row["volume"]) * (1 + self._part(row, "volume"))).quantize(STEP))
+            changed["volume"] = str((Decimal(row["volume"]) * (1 + self._part(row, "volume"))).quantize(STEP))
 
-        return row | turned
+        return row | changed
 
     def book(self, row: Row) -> Row:
         """Return a line of `books.jsonl`, changed if it became known later."""
         if known_from(row, "at") <= self.after:
             return row
 
-        turn = self._turn(row, "at")
+        invert = self._turn(row, "at")
         return row | {
-            "bids": [[turn(price), shares] for price, shares in row["asks"]],
-            "asks": [[turn(price), shares] for price, shares in row["bids"]],
+            "bids": [[invert(price), shares] for price, shares in row["asks"]],
+            "asks": [[invert(price), shares] for price, shares in row["bids"]],
         }
 
     def page(self, row: Row) -> Row | None:
@@ -115,8 +115,8 @@ class Alteration:
         form = form_of(self.bundle.markets[_market(row)].pages[-1].form)
         if form.kind == YES_NO or end == REFUND:
             return _turned_payout(end)
-        others = [answer for answer in (*form.options, form.low, form.high) if answer not in ("", end)]
-        return others[int(self._part(row, "answer") * len(others))]
+        other_answers = [answer for answer in (*form.options, form.low, form.high) if answer not in ("", end)]
+        return other_answers[int(self._part(row, "answer") * len(other_answers))]
 
     def _shifted(self, row: Row, key: str) -> str:
         if bears_date(row, key) or self.bundle.markets[_market(row)].daily:
@@ -130,25 +130,27 @@ class Alteration:
         return Decimal(int.from_bytes(sha256(text.encode()).digest()[:4])) / (1 << 32)
 
 
-def alter(folder: Path, bundle: Bundle, after: datetime, seed: int, into: Path) -> None:
+def alter(folder: Path, bundle: Bundle, after: datetime, seed: int, new_folder: Path) -> None:
     """Write a bundle, which `bundle` holds as it was read, with another future into a new folder."""
-    change = Alteration(bundle, after, seed)
-    into.mkdir(parents=True)
+    alteration = Alteration(bundle, after, seed)
+    new_folder.mkdir(parents=True)
     changes: Mapping[str, Callable[[Row], Row | None]] = {
-        MARKETS: change.page,
-        PRICES: change.price,
-        BOOKS: change.book,
-        ENDS: change.end,
+        MARKETS: alteration.page,
+        PRICES: alteration.price,
+        BOOKS: alteration.book,
+        ENDS: alteration.end,
     }
 
     for name, part in find_files(folder, Mistakes()).items():
         changed = (changes[name](row) for _, row in records(name, part, sha256(), _no_mistake))
-        kept = (row for row in changed if row is not None)
-        with (into / name).open("w", encoding="utf-8", newline="") as file:
+        remaining_rows = (row for row in changed if row is not None)
+        with (new_folder / name).open("w", encoding="utf-8", newline="") as file:
             if name in COLUMNS:
-                _write_table(file, kept, COLUMNS[name][0])
+                _write_table(file, remaining_rows, COLUMNS[name][0])
             else:
-                file.writelines(f"{json.dumps(row, ensure_ascii=False, default=str)}\n" for row in kept)
+                file.writelines(
+                    f"{json.dumps(row, ensure_ascii=False, default=str)}\n" for row in remaining_rows
+                )
 
 
 def _write_table(file: TextIO, rows: Iterator[Row], columns: Sequence[str]) -> None:

@@ -61,7 +61,7 @@ def find_files(folder: Path, mistakes: Mistakes) -> dict[str, BundleFile]:
         return files
 
     try:
-        sizes = unfinished(folder)
+        unfinished_sizes = read_journal(folder)
     except (BadBundleValue, OSError) as error:
         mistakes.add(JOURNAL, 0, "something that is not our journal", f"none ({error})")
         return files
@@ -69,7 +69,7 @@ def find_files(folder: Path, mistakes: Mistakes) -> dict[str, BundleFile]:
     for name in NAMES:
         candidates = (folder / name, folder / f"{name}.gz")
         present = [path for path in candidates if path.is_symlink() or path.exists()]
-        paths = [path for path in present if sizes.get(path.name, 0) is not None]
+        paths = [path for path in present if unfinished_sizes.get(path.name, 0) is not None]
 
         if len(paths) > 1:
             mistakes.add(name, 0, f"both {name} and {name}.gz", "one of them")
@@ -78,28 +78,30 @@ def find_files(folder: Path, mistakes: Mistakes) -> dict[str, BundleFile]:
         elif paths and not (paths[0].is_file() and paths[0].resolve().parent == folder.resolve()):
             mistakes.add(paths[0].name, 0, "a file outside this folder", "a regular file")
         elif paths:
-            whole = sizes.get(paths[0].name)
-            files[name] = BundleFile(paths[0], paths[0].stat().st_size if whole is None else whole)
+            size_before_append = unfinished_sizes.get(paths[0].name)
+            files[name] = BundleFile(
+                paths[0], paths[0].stat().st_size if size_before_append is None else size_before_append
+            )
 
     return files
 
 
-def lines(part: BundleFile, seen: Hash, tell: MistakeSink) -> Numbered:
-    """Yield the numbered lines of text of a file, add their bytes to the hash `seen`, and report mistakes."""
+def numbered_lines(part: BundleFile, content_hash: Hash, tell: MistakeSink) -> Numbered:
+    """Yield the numbered lines of text of a file, add their bytes to `content_hash`, and report mistakes."""
     number = 0
     try:
         with open_file(part) as file:
-            total = 0
+            bytes_read = 0
             while line := file.readline(MOST_LINE + 1):
                 number += 1
-                total += len(line)
-                if len(line) > MOST_LINE or total > MOST_BYTES:
+                bytes_read += len(line)
+                if len(line) > MOST_LINE or bytes_read > MOST_BYTES:
                     tell(
                         number, "more than fits", f"at most {MOST_LINE:,} bytes a line, {MOST_BYTES:,} a file"
                     )
                     return
 
-                seen.update(line)
+                content_hash.update(line)
                 try:
                     text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError:
@@ -146,19 +148,19 @@ class _Front(io.RawIOBase):
 def hash_file(folder: Path) -> str:
     """Return the hash of a bundle's files without parsing them, or "" if they can't be used."""
     mistakes = Mistakes()
-    seen = dict[str, Hash]()
+    hash_by_name = dict[str, Hash]()
     try:
         for name, part in find_files(folder, mistakes).items():
-            seen[name] = hashlib.sha256()
+            hash_by_name[name] = hashlib.sha256()
             with open_file(part) as file:
                 while chunk := file.read(1 << 20):
-                    seen[name].update(chunk)
+                    hash_by_name[name].update(chunk)
     except (OSError, EOFError, zlib.error):
         return ""
 
     if mistakes.count:
         return ""
-    return hash_of_all(seen)
+    return hash_of_all(hash_by_name)
 
 
 def hash_of_all(seen: dict[str, Hash]) -> str:
@@ -170,20 +172,20 @@ def hash_of_all(seen: dict[str, Hash]) -> str:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def locked_folder(folder: Path) -> Iterator[None]:
     """Lock the folder for this process, make it if need be, and roll back an append that was cut off."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        held = os.open(folder, os.O_RDONLY)
+        folder_descriptor = os.open(folder, os.O_RDONLY)
         try:
-            _lock(held, folder)
-            take_back(folder)
+            _lock(folder_descriptor, folder)
+            roll_back_append(folder)
             yield
         finally:
-            os.close(held)
+            os.close(folder_descriptor)
     except (OSError, sqlite3.Error) as error:
-        words = f"{folder} can't be written to: {getattr(error, 'strerror', None) or error}"
-        raise VenueError("not_writable", words, "free some space, or name another folder") from error
+        message = f"{folder} can't be written to: {getattr(error, 'strerror', None) or error}"
+        raise VenueError("not_writable", message, "free some space, or name another folder") from error
 
 
 def _lock(held: int, folder: Path) -> None:
@@ -213,9 +215,9 @@ def finish(folder: Path) -> None:
     sync_to_disk(folder)
 
 
-def take_back(folder: Path) -> None:
+def roll_back_append(folder: Path) -> None:
     """Cut off what an unfinished append added to the files."""
-    sizes = unfinished(folder)
+    sizes = read_journal(folder)
     for name, size in sizes.items():
         path = folder / name
         if size is None:
@@ -227,7 +229,7 @@ def take_back(folder: Path) -> None:
         finish(folder)
 
 
-def unfinished(folder: Path) -> Sizes:
+def read_journal(folder: Path) -> Sizes:
     """Return the sizes of the files before an append under way or cut off; empty without one.
 
     The journal of a bundle that came from elsewhere is no licence to cut other files than a bundle's own.
@@ -252,14 +254,14 @@ def _is_own(folder: Path, name: str, size: object) -> bool:
 
 def sync_to_disk(path: Path) -> None:
     """Flush a file, or a folder's list of files, to disk, where it survives a power cut."""
-    held = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(held)
+        os.fsync(descriptor)
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
-def place(folder: Path, name: str) -> Path:
+def file_in_bundle(folder: Path, name: str) -> Path:
     """Return the path of a file in a bundle: the packed one if it exists."""
     packed = folder / f"{name}.gz"
     if packed.exists():
@@ -269,50 +271,52 @@ def place(folder: Path, name: str) -> Path:
 
 def append(folder: Path, rows: Mapping[str, Rows], columns: Mapping[str, Sequence[str]]) -> None:
     """Append rows to files of a bundle, as CSV with columns or as JSON; the caller holds `alone`."""
-    added = {}
+    new_content = {}
     for name, new_rows in rows.items():
-        path = place(folder, name)
+        path = file_in_bundle(folder, name)
         if new_rows or (name in NEEDED and not path.exists()):
-            added[path] = _text(path, new_rows, columns.get(name))
+            new_content[path] = _appended_text(path, new_rows, columns.get(name))
 
-    add_all(folder, added)
+    add_all(folder, new_content)
 
 
-def add_all(folder: Path, added: Mapping[Path, bytes]) -> None:
+def add_all(folder: Path, new_content: Mapping[Path, bytes]) -> None:
     """Append data to files of a bundle: to all of them or to none."""
-    if not added:
+    if not new_content:
         return
 
     try:
-        begin(folder, added)
-        for path, data in added.items():
+        begin(folder, new_content)
+        for path, data in new_content.items():
             with path.open("ab") as file:
                 file.write(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
                 file.flush()
                 os.fsync(file.fileno())
     except OSError:
-        take_back(folder)
+        roll_back_append(folder)
         raise
 
     finish(folder)
 
 
-def _text(path: Path, rows: Rows, columns: Sequence[str] | None) -> bytes:
+def _appended_text(path: Path, rows: Rows, columns: Sequence[str] | None) -> bytes:
     """Return the new lines of a file; a new table begins with its header, an old one must have the same."""
-    first, whole, size = _begun(path)
+    first_line, is_last_line_whole, size = _first_line_and_size(path)
     text = io.StringIO()
-    if rows and not whole:
+    if rows and not is_last_line_whole:
         text.write("\n")
 
     if columns is None:
         text.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     else:
         table = csv.DictWriter(text, columns, lineterminator="\n")
-        if not first:
+        if not first_line:
             table.writeheader()
-        elif first.strip() != ",".join(columns):
-            words = f"{path} has the columns {first.strip()[:200]}; what is added has {','.join(columns)}"
-            raise VenueError("other_columns", words, NEW)
+        elif first_line.strip() != ",".join(columns):
+            message = (
+                f"{path} has the columns {first_line.strip()[:200]}; what is added has {','.join(columns)}"
+            )
+            raise VenueError("other_columns", message, NEW)
         table.writerows(rows)
 
     data = text.getvalue().encode()
@@ -321,17 +325,17 @@ def _text(path: Path, rows: Rows, columns: Sequence[str] | None) -> bytes:
     return data
 
 
-def _begun(path: Path) -> tuple[str, bool, int]:
+def _first_line_and_size(path: Path) -> tuple[str, bool, int]:
     """Return the first line of a file, whether its last line is complete, and its unpacked size."""
     if not path.exists():
         return "", True, 0
 
     size = 0
     with open_file(BundleFile(path, path.stat().st_size)) as file:
-        first = last = b""
+        first_line = last_line = b""
         for line in file:
-            first = first or line
-            last = line
+            first_line = first_line or line
+            last_line = line
             size += len(line)
 
-    return first.decode("utf-8-sig"), not last or last.endswith(b"\n"), size
+    return first_line.decode("utf-8-sig"), not last_line or last_line.endswith(b"\n"), size

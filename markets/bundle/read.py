@@ -27,7 +27,7 @@ from markets.bundle.files import (
     find_files,
     hash_file,
     hash_of_all,
-    lines,
+    numbered_lines,
 )
 from markets.bundle.model import BadBundleValue, Bundle, Mistake, Mistakes, Recording, shown_value
 from markets.hashes import digest, end_content, market_hash, quote_hash, timestamp_text
@@ -108,10 +108,10 @@ class Draft:
 
 def read(folder: Path) -> Bundle:
     """Return the recording in a folder, from memory while its files haven't changed; raise BadBundle."""
-    held = HELD.get(hash_file(folder))
-    if held is not None:
-        return held
-    bundle, report = _examine(folder)
+    bundle_in_memory = HELD.get(hash_file(folder))
+    if bundle_in_memory is not None:
+        return bundle_in_memory
+    bundle, report = _read_and_check(folder)
     if bundle is None:
         raise BadBundle(folder, report)
     HELD[bundle.files] = bundle
@@ -120,35 +120,35 @@ def read(folder: Path) -> Bundle:
 
 def check(folder: Path) -> BundleReport:
     """Return what a folder holds, and every mistake in it."""
-    return _examine(folder)[1]
+    return _read_and_check(folder)[1]
 
 
-def _examine(folder: Path) -> tuple[Bundle | None, BundleReport]:
+def _read_and_check(folder: Path) -> tuple[Bundle | None, BundleReport]:
     """Return the recording in a folder, or None if it has mistakes, with the report on it."""
     draft = Draft()
-    seen = dict[str, Hash]()
+    hash_by_name = dict[str, Hash]()
 
     for name, part in find_files(folder, draft.mistakes).items():
-        seen[name] = hashlib.sha256()
+        hash_by_name[name] = hashlib.sha256()
         tell = partial(draft.mistakes.add, part.path.name)
-        before = draft.mistakes.count
+        mistakes_before = draft.mistakes.count
 
-        for line, record in records(name, part, seen[name], tell):
-            for note in READERS[name]:
+        for line, record in records(name, part, hash_by_name[name], tell):
+            for read_record in READERS[name]:
                 try:
-                    note(draft, line, record)
+                    read_record(draft, line, record)
                 except BadBundleValue as error:
                     tell(line, error.wrong, error.meant)
 
         if name == MARKETS:
-            draft.whole_list = draft.mistakes.count == before
+            draft.whole_list = draft.mistakes.count == mistakes_before
 
     if draft.mistakes.count:
-        return None, _report(draft, None)
+        return None, _bundle_report(draft, None)
 
-    markets = _recordings(draft)
-    bundle = Bundle(markets, content_hash(markets), hash_of_all(seen))
-    return bundle, _report(draft, bundle)
+    markets = _build_recordings(draft)
+    bundle = Bundle(markets, content_hash(markets), hash_of_all(hash_by_name))
+    return bundle, _bundle_report(draft, bundle)
 
 
 def _note_page(draft: Draft, line: int, record: Any) -> None:
@@ -182,7 +182,7 @@ def _note_book(draft: Draft, line: int, record: Any) -> None:
 def _note_quote(
     draft: Draft, quotes: dict[At, tuple[int, Quote]], line: int, quote: Quote, what: str
 ) -> None:
-    if _is_listed(draft, quote.market_id):
+    if _check_listed(draft, quote.market_id):
         wrong = f"a second {what} of {quote.market_id} known from {quote.at:%Y-%m-%d %H:%M}"
         _once(quotes, (quote.market_id, quote.at), line, quote, wrong)
 
@@ -190,15 +190,15 @@ def _note_quote(
 def _note_end(draft: Draft, line: int, record: Any) -> None:
     """Add a version of a resolution; versions must be in order, each known no earlier than the last."""
     end = rows.end(record)
-    if not _is_listed(draft, end.market_id):
+    if not _check_listed(draft, end.market_id):
         return
 
     end = rows.with_answer(end, draft.forms[end.market_id])
     market = end.market_id
     versions = draft.ends.setdefault(market, [])
-    following = len(versions) + 1
-    if end.version != following:
-        raise BadBundleValue(f"version {end.version} of how {market} ended", f"version {following}")
+    next_version = len(versions) + 1
+    if end.version != next_version:
+        raise BadBundleValue(f"version {end.version} of how {market} ended", f"version {next_version}")
     if versions and end.known_at < versions[-1].known_at:
         raise BadBundleValue(f"a version of {market} known before the last one", "versions in order of time")
 
@@ -226,20 +226,20 @@ def _once(values: dict[At, tuple[int, T]], key: At, line: int, value: T, wrong: 
     values[key] = line, value
 
 
-def _is_listed(draft: Draft, market: MarketId) -> bool:
+def _check_listed(draft: Draft, market: MarketId) -> bool:
     """Tell whether a market has a page; if the list was readable, raise once for each that has none."""
     if market in draft.listed:
         return True
-    told = market in draft.missed
+    is_reported_already = market in draft.missed
     draft.missed.add(market)
-    if draft.whole_list and not told:
+    if draft.whole_list and not is_reported_already:
         raise BadBundleValue(f"the market {shown_value(market)}", f"a market of {MARKETS}")
     return False
 
 
 def records(name: str, part: BundleFile, seen: Hash, tell: MistakeSink) -> Records:
     """Yield the records of a file with their line numbers; report mistakes, and hash all that is read."""
-    numbered = lines(part, seen, tell)
+    numbered = numbered_lines(part, seen, tell)
     if name in rows.COLUMNS:
         return _csv_records(numbered, *rows.COLUMNS[name], tell)
     return _json_records(numbered, tell)
@@ -250,7 +250,10 @@ def _json_records(numbered: Numbered, tell: MistakeSink) -> Records:
     for number, text in numbered:
         try:
             record = json.loads(
-                text, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=_each_once
+                text,
+                parse_float=Decimal,
+                parse_constant=_no_number,
+                object_pairs_hook=_object_without_repeats,
             )
         except BadBundleValue as error:
             tell(number, error.wrong, error.meant)
@@ -267,7 +270,7 @@ def _no_number(word: str) -> None:
     raise BadBundleValue(word, "a number")
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object_without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
         raise BadBundleValue("a key that appears twice", "every key once")
@@ -275,12 +278,12 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _csv_records(
-    numbered: Numbered, needed: Sequence[str], more: Sequence[str], tell: MistakeSink
+    numbered: Numbered, needed: Sequence[str], optional: Sequence[str], tell: MistakeSink
 ) -> Records:
     """Yield the rows of a table as dicts keyed by its header."""
-    table = _rows(numbered, tell)
+    table = _numbered_rows(numbered, tell)
     line, columns = next(table, (0, []))
-    if not _are_columns(columns, needed, more, line, tell):
+    if not _check_columns(columns, needed, optional, line, tell):
         return
 
     for number, row in table:
@@ -290,7 +293,7 @@ def _csv_records(
             tell(number, f"{len(row)} values", f"{len(columns)}, one for each column")
 
 
-def _rows(numbered: Numbered, tell: MistakeSink) -> Iterator[tuple[int, list[str]]]:
+def _numbered_rows(numbered: Numbered, tell: MistakeSink) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a table with the number of the line on which each ends."""
     number = 0
 
@@ -312,20 +315,20 @@ def _rows(numbered: Numbered, tell: MistakeSink) -> Iterator[tuple[int, list[str
             yield number, row
 
 
-def _are_columns(
-    columns: Sequence[str], needed: Sequence[str], more: Sequence[str], line: int, tell: MistakeSink
+def _check_columns(
+    columns: Sequence[str], needed: Sequence[str], optional: Sequence[str], line: int, tell: MistakeSink
 ) -> bool:
     """Tell whether a table has all required columns, each once, and no unknown one."""
     missing = [name for name in needed if name not in columns]
-    odd = [name for name in columns if name not in (*needed, *more) or columns.count(name) > 1]
+    unexpected = [name for name in columns if name not in (*needed, *optional) or columns.count(name) > 1]
     if missing:
         wrong = f"no column {missing[0]}"
-    elif odd:
-        wrong = f'the column "{odd[0][:40]}"'
+    elif unexpected:
+        wrong = f'the column "{unexpected[0][:40]}"'
     else:
         return True
 
-    tell(line, wrong, f"{','.join(needed)} and, where known, {','.join(more)}")
+    tell(line, wrong, f"{','.join(needed)} and, where known, {','.join(optional)}")
     return False
 
 
@@ -333,12 +336,12 @@ def content_hash(markets: Mapping[MarketId, Recording]) -> str:
     """Return the hash of what a recording says: each page, price and resolution with its time."""
     whole = hashlib.sha256()
     for record in markets.values():
-        pages = zip(record.seen, map(market_hash, record.pages), strict=True)
-        prices = zip(record.known, map(quote_hash, record.quotes), strict=True)
-        known = [f"{line_hash} {timestamp_text(at)}" for at, line_hash in (*pages, *prices)]
-        known += map(digest, map(end_content, record.ends))
-        known.append(str(record.daily))
-        whole.update("\n".join(known).encode())
+        page_hashes = zip(record.seen, map(market_hash, record.pages), strict=True)
+        price_hashes = zip(record.known, map(quote_hash, record.quotes), strict=True)
+        hash_lines = [f"{line_hash} {timestamp_text(at)}" for at, line_hash in (*page_hashes, *price_hashes)]
+        hash_lines += [digest(end_content(end)) for end in record.ends]
+        hash_lines.append(str(record.daily))
+        whole.update("\n".join(hash_lines).encode())
 
     return whole.hexdigest()
 
@@ -350,20 +353,20 @@ def _impossible_times(draft: Draft, markets: Mapping[MarketId, Recording]) -> li
         record = markets[market]
         end = draft.ends[market][0]
         opens_at = min(page.opens_at for page in record.pages)
-        last = record.known[-1] if record.known else end.known_at
-        found = f"{market} ended {end.known_at:%Y-%m-%d}"
+        last_price_at = record.known[-1] if record.known else end.known_at
+        end_text = f"{market} ended {end.known_at:%Y-%m-%d}"
 
         if end.known_at <= opens_at:
             mistakes.add(
-                file, line, found, f"an end after it opened, {opens_at:%Y-%m-%d}: it is never on offer"
+                file, line, end_text, f"an end after it opened, {opens_at:%Y-%m-%d}: it is never on offer"
             )
-        elif last - end.known_at > LATE_PRICES:
-            mistakes.add(file, line, found, f"an end near its last price, {last:%Y-%m-%d}")
+        elif last_price_at - end.known_at > LATE_PRICES:
+            mistakes.add(file, line, end_text, f"an end near its last price, {last_price_at:%Y-%m-%d}")
 
     return mistakes.kept
 
 
-def _report(draft: Draft, bundle: Bundle | None) -> BundleReport:
+def _bundle_report(draft: Draft, bundle: Bundle | None) -> BundleReport:
     whole = bundle or Bundle({}, "", "")
     events = {record.pages[0].event_id for record in whole.markets.values()}
     return BundleReport(
@@ -381,13 +384,13 @@ def _report(draft: Draft, bundle: Bundle | None) -> BundleReport:
     )
 
 
-def _recordings(draft: Draft) -> dict[MarketId, Recording]:
+def _build_recordings(draft: Draft) -> dict[MarketId, Recording]:
     pages = defaultdict[MarketId, list[tuple[datetime, rows.BundlePage]]](list)
-    quotes = _quotes(draft)
+    quotes = _merged_quotes(draft)
     for (market, seen), (_, page) in sorted(draft.pages.items(), key=lambda item: item[0]):
         pages[market].append((seen, page))
 
-    events = _events({market: versions[0][1] for market, versions in pages.items()})
+    events = _event_of_market({market: versions[0][1] for market, versions in pages.items()})
     recordings = {}
     for market, versions in pages.items():
         story = _story(versions[0][1])
@@ -413,7 +416,7 @@ def _story(page: rows.BundlePage) -> str:
     return story_by_subject(market.id, market.question, market.closes_at)
 
 
-def _quotes(draft: Draft) -> defaultdict[MarketId, list[Quote]]:
+def _merged_quotes(draft: Draft) -> defaultdict[MarketId, list[Quote]]:
     """Return each market's quotes in order of time; a price and a book of the same instant are merged."""
     merged: dict[At, Quote] = {key: quote for key, (_, quote) in draft.prices.items()}
     for key, (_, book) in draft.books.items():
@@ -424,24 +427,24 @@ def _quotes(draft: Draft) -> defaultdict[MarketId, list[Quote]]:
     return quotes
 
 
-def _events(pages: dict[MarketId, rows.BundlePage]) -> dict[MarketId, str]:
+def _event_of_market(pages: dict[MarketId, rows.BundlePage]) -> dict[MarketId, str]:
     """Return each market's event: as named, else by equal background, else by ladder, else its own."""
     events: dict[MarketId, str] = {}
-    unnamed = {}
+    pages_without_event = {}
     for market, page in pages.items():
         events[market] = page.market.event_id or market
         if not page.market.event_id:
-            unnamed[market] = page
+            pages_without_event[market] = page
 
-    count = Counter(page.background for page in unnamed.values())
-    questions = {}
+    background_counts = Counter(page.background for page in pages_without_event.values())
+    ladder_questions = {}
 
-    for market, page in unnamed.items():
-        if page.background not in rows.EMPTY and count[page.background] > 1:
+    for market, page in pages_without_event.items():
+        if page.background not in rows.EMPTY and background_counts[page.background] > 1:
             events[market] = f"background:{digest(page.background)[:12]}"
         else:
-            questions[market] = page.market.question
+            ladder_questions[market] = page.market.question
 
-    for market, key in ladders(questions).items():
+    for market, key in ladders(ladder_questions).items():
         events[market] = f"ladder:{key}"
     return events

@@ -92,8 +92,8 @@ def form_text(record: Record) -> str:
         return ""
 
     try:
-        written = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        return check_form_text(written).text
+        canonical_text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return check_form_text(canonical_text).text
     except (TypeError, ValueError) as error:
         raise BadBundleValue(f"form {shown_value(value)}: {error}", "the form of a question") from error
 
@@ -130,8 +130,8 @@ def end_within(record: Record) -> Resolution | None:
 
 def end(record: Record) -> Resolution:
     """Return the resolution in a row of `resolutions.csv`."""
-    venue, _, own = text_or_empty(record, "market").partition(":")
-    market = market_id({"venue": venue, "id": own})
+    venue, _, own_id = text_or_empty(record, "market").partition(":")
+    market = market_id({"venue": venue, "id": own_id})
     version = text_or_empty(record, "version")
     if not (version.isascii() and version.isdigit() and len(version) <= 4):
         raise BadBundleValue(f"version {shown_value(version)}", "a whole number from 1 on")
@@ -196,15 +196,15 @@ def _levels(record: Record, key: str) -> list[Level]:
 
 
 def _level(key: str, level: Any) -> Level:
-    wrong = f"{key} with {shown_value(level)}"
+    found = f"{key} with {shown_value(level)}"
     if not isinstance(level, list) or len(level) != 2:
-        raise BadBundleValue(wrong, 'a price and a number of shares, such as ["0.40", "120"]')
+        raise BadBundleValue(found, 'a price and a number of shares, such as ["0.40", "120"]')
 
-    pair = {"price": level[0], "shares": level[1]}
-    made = Level(price(pair, "price"), amount(pair, "shares"))
-    if not 0 < made.price < ONE or not 0 < made.shares <= MOST_MONEY:
-        raise BadBundleValue(wrong, "a price between 0 and 1, and shares above 0")
-    return made
+    fields = {"price": level[0], "shares": level[1]}
+    parsed = Level(price(fields, "price"), amount(fields, "shares"))
+    if not 0 < parsed.price < ONE or not 0 < parsed.shares <= MOST_MONEY:
+        raise BadBundleValue(found, "a price between 0 and 1, and shares above 0")
+    return parsed
 
 
 def with_book(priced: Quote, booked: Quote) -> Quote:
@@ -224,11 +224,13 @@ def closing(record: Record) -> datetime:
     """Return when a market closes; NEVER for a year beyond those that a bundle may hold."""
     value = str(record.get("close"))
     try:
-        beyond = DATE.match(value) is not None and date.fromisoformat(value[:10]).year > YEARS[-1]
+        is_beyond_allowed_years = (
+            DATE.match(value) is not None and date.fromisoformat(value[:10]).year > YEARS[-1]
+        )
     except ValueError:
-        beyond = False
+        is_beyond_allowed_years = False
 
-    if beyond:
+    if is_beyond_allowed_years:
         return NEVER
     return moment(record, "close")
 
@@ -280,13 +282,13 @@ def has_value(record: Record, key: str, reader: Callable[[Record, str], int]) ->
 def _number(record: Record, key: str, most: int, meant: str) -> int:
     value = record.get(key)
     text = str(value) if isinstance(value, int | Decimal | str) and not isinstance(value, bool) else ""
-    figure = -1
+    number = -1
     if NUMBER.fullmatch(text):
-        figure = millionths(text)
+        number = millionths(text)
 
-    if not 0 <= figure <= most:
+    if not 0 <= number <= most:
         raise _bad_value(key, value, meant)
-    return figure
+    return number
 
 
 def text(record: Record, key: str) -> str:
@@ -312,12 +314,12 @@ def text_or_empty(record: Record, key: str) -> str:
 def market_id(record: Record) -> MarketId:
     """Return the id of the market that a line is about, from its `venue` and its `id` there."""
     venue = record.get("venue")
-    own = record.get("id")
+    own_id = record.get("id")
     if not isinstance(venue, str) or not NAME.fullmatch(venue):
         raise _bad_value("venue", venue, "a venue's name in letters, digits or . _ -")
-    if not isinstance(own, str) or not OWN_ID.fullmatch(own):
-        raise _bad_value("id", own, "a market's id at its venue, up to 200 characters without spaces")
-    return MarketId(f"{venue}:{own}")
+    if not isinstance(own_id, str) or not OWN_ID.fullmatch(own_id):
+        raise _bad_value("id", own_id, "a market's id at its venue, up to 200 characters without spaces")
+    return MarketId(f"{venue}:{own_id}")
 
 
 def _bad_value(key: str, value: object, meant: str) -> BadBundleValue:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from markets.bundle import rows
-from markets.bundle.files import BOOKS, ENDS, MARKETS, NAMES, PRICES, alone, append, place
+from markets.bundle.files import BOOKS, ENDS, MARKETS, NAMES, PRICES, append, file_in_bundle, locked_folder
 from markets.bundle.model import BadBundleValue, Recording, shown_value
 from markets.bundle.read import read
 from markets.hashes import added_to_page, timestamp_text
@@ -65,10 +65,10 @@ def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_r
     the folder can't be used; then, and where the process is killed, nothing is written.
     """
     try:
-        with alone(folder):
+        with locked_folder(folder):
             contents = _bundle_contents(folder)
             for sighting in sorted(sightings, key=lambda sighting: sighting.at):
-                _add(sighting, contents, report)
+                _add_sighting(sighting, contents, report)
             append(folder, contents.lines, contents.tables())
     except BadBundleValue as error:
         raise VenueError(
@@ -79,8 +79,8 @@ def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_r
 
 
 def _bundle_contents(folder: Path) -> _BundleContents:
-    there = any(place(folder, name).exists() for name in NAMES)
-    markets: Mapping[MarketId, Recording] = read(folder).markets if there else {}
+    is_any_file_there = any(file_in_bundle(folder, name).exists() for name in NAMES)
+    markets: Mapping[MarketId, Recording] = read(folder).markets if is_any_file_there else {}
 
     contents = _BundleContents({}, {}, {})
     for market, record in markets.items():
@@ -91,7 +91,7 @@ def _bundle_contents(folder: Path) -> _BundleContents:
     return contents
 
 
-def _add(sighting: Sighting, contents: _BundleContents, report: Report) -> None:
+def _add_sighting(sighting: Sighting, contents: _BundleContents, report: Report) -> None:
     for listing in sighting.listings:
         try:
             _add_listing(listing, sighting.at, contents)
@@ -109,26 +109,26 @@ def _add_listing(listing: Listing, at: datetime, contents: _BundleContents) -> N
     """Add the lines of a listing; all of them are built before any is kept."""
     market = listing.market
     quote = listing.quote
-    known = contents.pages.get(market.id, {})
-    seen = max((time for time in known if time <= at), default=None)
-    lines: dict[str, Row] = {}
-    if seen is None or known[seen] != market:
-        lines[MARKETS] = page_line(market, at)
-        if at in known:
+    known_pages = contents.pages.get(market.id, {})
+    newest_page_at = max((time for time in known_pages if time <= at), default=None)
+    new_lines: dict[str, Row] = {}
+    if newest_page_at is None or known_pages[newest_page_at] != market:
+        new_lines[MARKETS] = page_line(market, at)
+        if at in known_pages:
             raise BadBundleValue(
                 f"another page of {market.id} at {at:%Y-%m-%d %H:%M}", "the one that is in the bundle"
             )
 
-    times = contents.times.setdefault(market.id, set())
-    if quote is not None and _has_price(quote) and quote.at not in times:
-        lines[PRICES] = price_line(quote)
+    quote_times = contents.times.setdefault(market.id, set())
+    if quote is not None and _has_price(quote) and quote.at not in quote_times:
+        new_lines[PRICES] = price_line(quote)
         if quote.bids or quote.asks:
-            lines[BOOKS] = book_line(quote)
-        times.add(quote.at)
+            new_lines[BOOKS] = book_line(quote)
+        quote_times.add(quote.at)
 
-    if MARKETS in lines:
+    if MARKETS in new_lines:
         contents.pages.setdefault(market.id, {})[at] = market
-    for name, line in lines.items():
+    for name, line in new_lines.items():
         contents.lines[name].append(line)
 
 
@@ -137,18 +137,18 @@ def _has_price(quote: Quote) -> bool:
 
 
 def _add_end(end: Resolution, contents: _BundleContents) -> None:
-    newest, known_at = contents.ends.get(end.market_id, (0, end.known_at))
+    newest_version, newest_known_at = contents.ends.get(end.market_id, (0, end.known_at))
     if end.market_id not in contents.pages:
         raise BadBundleValue(f"an end of {end.market_id}", "one of a market that is in the bundle")
-    if end.version <= newest:
+    if end.version <= newest_version:
         return
-    if end.version > newest + 1 or end.known_at < known_at:
+    if end.version > newest_version + 1 or end.known_at < newest_known_at:
         raise BadBundleValue(
             f"version {end.version} of how {end.market_id} ended", "versions in order of time"
         )
 
     pages = contents.pages[end.market_id]
-    _reads_back({"answer": end.answer}, rows.with_answer(end, pages[max(pages)].form), end)
+    _check_reads_back({"answer": end.answer}, rows.with_answer(end, pages[max(pages)].form), end)
     contents.lines[ENDS].append(end_line(end))
     contents.ends[end.market_id] = end.version, end.known_at
 
@@ -163,10 +163,10 @@ def quarantine(
 
 def page_line(market: Market, at: datetime) -> Row:
     """Return the line of `markets.jsonl` for a market's page at an instant."""
-    venue, _, own = market.id.partition(":")
+    venue, _, own_id = market.id.partition(":")
     row: Row = {
         "venue": venue,
-        "id": own,
+        "id": own_id,
         "question": market.question,
         "rules": market.rules,
         "category": market.category,
@@ -182,21 +182,21 @@ def page_line(market: Market, at: datetime) -> Row:
     if market.form:
         row["form"] = json.loads(market.form)
 
-    return _reads_back(row, rows.page(row).market, market)
+    return _check_reads_back(row, rows.page(row).market, market)
 
 
 def price_line(quote: Quote) -> Row:
     """Return the row of `prices.csv` for a quote."""
-    venue, _, own = quote.market_id.partition(":")
-    row: Row = {"venue": venue, "id": own, "date": timestamp_text(quote.at), "kind": "seen"}
+    venue, _, own_id = quote.market_id.partition(":")
+    row: Row = {"venue": venue, "id": own_id, "date": timestamp_text(quote.at), "kind": "seen"}
     figures = {"prob_yes": quote.mid, "bid": quote.bid, "ask": quote.ask, "last": quote.last}
     figures["volume"] = quote.volume
     row |= {name: "" if value is None else str(decimal(value)) for name, value in figures.items()}
-    made = rows.quote(row)
+    quote_read_back = rows.quote(row)
     if quote.bids or quote.asks:
-        made = rows.with_book(made, rows.book(book_line(quote)))
+        quote_read_back = rows.with_book(quote_read_back, rows.book(book_line(quote)))
 
-    return _reads_back(row, made, quote)
+    return _check_reads_back(row, quote_read_back, quote)
 
 
 def book_line(quote: Quote) -> Row:
@@ -225,10 +225,10 @@ def end_line(end: Resolution) -> Row:
     if end.answer:
         row["answer"] = end.answer
 
-    return _reads_back(row, rows.end(row), end)
+    return _check_reads_back(row, rows.end(row), end)
 
 
-def _reads_back(row: Row, read_back: T, meant: T) -> Row:
+def _check_reads_back(row: Row, read_back: T, meant: T) -> Row:
     if read_back != meant:
         raise BadBundleValue(shown_value(row), "what reads back as the same")
     return row

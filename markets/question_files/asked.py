@@ -78,11 +78,11 @@ class AskedQuestion:
 
     def listing(self, at: datetime) -> Listing:
         """Return the question as it stood at an instant, with the odds of then."""
-        known = bisect_right(self.odds, at, key=lambda odds: odds.at)
-        if not known:
+        known_count = bisect_right(self.odds, at, key=lambda odds: odds.at)
+        if not known_count:
             return Listing(self.market, None)
 
-        newest = self.odds[known - 1]
+        newest = self.odds[known_count - 1]
         form = form_of(self.market.form)
         if form.kind == YES_NO:
             quote = Quote(self.market.id, newest.at, None, None, newest.chances[0])

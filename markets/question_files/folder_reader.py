@@ -59,14 +59,14 @@ def data_files(folder: Path) -> list[Path]:
 
 def read_folder(folder: Path) -> QuestionFolder:
     """Return what a folder in our own form holds, and what is wrong with it."""
-    faults = [_stray(path, folder) for path in data_files(folder) if not _is_own(path)]
+    faults = [_unread_file_fault(path, folder) for path in data_files(folder) if not _is_own(path)]
     asked_by_id = _read_questions(folder, faults)
     set_aside = {fault.record for fault in faults}
 
     ends: dict[MarketId, list[Resolution]] = {}
     for path in own_files(folder, "resolutions"):
         for row in read_rows(path, RESOLUTION_FIELDS, NEEDED_RESOLUTION_FIELDS, faults):
-            _add_end(row, asked_by_id, ends, set_aside)
+            _add_resolution(row, asked_by_id, ends, set_aside)
 
     complete = {}
     for market_id, asked in asked_by_id.items():
@@ -78,7 +78,7 @@ def _is_own(path: Path) -> bool:
     return path.name.startswith(STEMS) and path.suffix.lower() in ENDINGS
 
 
-def _stray(path: Path, folder: Path) -> QuestionFault:
+def _unread_file_fault(path: Path, folder: Path) -> QuestionFault:
     """Return the fault of a file of data that is not read: it may be a misspelt one."""
     hint = f"call it questions….csv or resolutions….csv (or .jsonl), or move it out of {folder.name}"
     return QuestionFault(path.name, 0, "", "it is neither questions nor resolutions", hint)
@@ -93,7 +93,7 @@ def _read_questions(folder: Path, faults: list[QuestionFault]) -> dict[MarketId,
             if asked is None:
                 continue
             if asked.market.id in asked_by_id:
-                row.wrong("id", "another question has it already", "give each question an id of its own")
+                row.note_fault("id", "another question has it already", "give each question an id of its own")
                 continue
             asked_by_id[asked.market.id] = asked
 
@@ -102,19 +102,19 @@ def _read_questions(folder: Path, faults: list[QuestionFault]) -> dict[MarketId,
 
 def question_of(row: QuestionRow) -> AskedQuestion | None:
     """Return the question of a row; None, with its faults noted, where it makes no sense."""
-    count = len(row.faults)
+    faults_before = len(row.faults)
     own_id = row.needed("id", "give it an id")
     if own_id and not OWN_ID.fullmatch(own_id):
-        row.wrong("id", f"{own_id[:40]!r} is no id", "use letters, digits, dots and dashes, 100 at most")
+        row.note_fault("id", f"{own_id[:40]!r} is no id", "use letters, digits, dots and dashes, 100 at most")
 
     question = row.needed("question", "write what is asked")
     opens_at = row.instant("opens", "say from when it is asked")
     closes_at = row.instant("closes", "say until when it is asked")
     if opens_at and closes_at and opens_at >= closes_at:
-        row.wrong("closes", "it closes before it opens", "correct one of the times")
+        row.note_fault("closes", "it closes before it opens", "correct one of the times")
 
     form = form_in(row)
-    if len(row.faults) > count or form is None or opens_at is None or closes_at is None:
+    if len(row.faults) > faults_before or form is None or opens_at is None or closes_at is None:
         return None
 
     market_id = MarketId(f"{VENUE}:{own_id}")
@@ -129,7 +129,7 @@ def question_of(row: QuestionRow) -> AskedQuestion | None:
         form=replace(form, odds=()).text,
     )
     chances = odds_in(row, form)
-    if len(row.faults) > count:
+    if len(row.faults) > faults_before:
         return None
     odds = (AskedOdds(opens_at, chances),) if chances else ()
     return AskedQuestion(market, odds)
@@ -161,7 +161,7 @@ def form_in(row: QuestionRow) -> QuestionForm | None:
     try:
         kind.check(form)
     except BadForm as bad:
-        row.wrong(bad.field, bad.message, bad.hint)
+        row.note_fault(bad.field, bad.message, bad.hint)
         return None
     return form
 
@@ -172,7 +172,7 @@ def kind_named(row: QuestionRow, name: str) -> QuestionKind | None:
         return question_kind(name)
     except UnknownExtension as error:
         hint = f"kinds are {', '.join(error.known)}"
-        row.wrong("kind", f"{name[:40]!r} is no kind of question", hint)
+        row.note_fault("kind", f"{name[:40]!r} is no kind of question", hint)
         return None
 
 
@@ -182,32 +182,32 @@ def odds_in(row: QuestionRow, form: QuestionForm) -> tuple[int, ...]:
     if not shares:
         return ()
 
-    wanted = 1 if form.kind == YES_NO else len(form.options)
-    if len(shares) != wanted:
-        what = f"a chance for each of the {wanted} options"
-        if wanted == 1:
-            what = "the chance of yes"
-        elif not wanted:
-            what = "none: only questions of yes or no and of options have odds"
-        row.wrong("odds", f"there are {len(shares)}", f"give {what}")
+    wanted_count = 1 if form.kind == YES_NO else len(form.options)
+    if len(shares) != wanted_count:
+        expected = f"a chance for each of the {wanted_count} options"
+        if wanted_count == 1:
+            expected = "the chance of yes"
+        elif not wanted_count:
+            expected = "none: only questions of yes or no and of options have odds"
+        row.note_fault("odds", f"there are {len(shares)}", f"give {expected}")
         return ()
-    if wanted == 1:
+    if wanted_count == 1:
         return (round(shares[0] * ONE),)
     total = sum(shares, Fraction(0))
     if abs(total - 1) > SLACK:
-        row.wrong("odds", f"they add up to {float(total):.4g}", "let them add up to 1")
+        row.note_fault("odds", f"they add up to {float(total):.4g}", "let them add up to 1")
         return ()
     return normalized(shares)
 
 
-def _add_end(
+def _add_resolution(
     row: QuestionRow,
     asked_by_id: Mapping[MarketId, AskedQuestion],
     ends: dict[MarketId, list[Resolution]],
     set_aside: set[str],
 ) -> None:
     """Add the outcome of a question; a later row for the same question is a correction."""
-    count = len(row.faults)
+    faults_before = len(row.faults)
     own_id = row.needed("id", "name the question that ended")
     known_at = row.instant("known_at", "say from when it was known", day_ends=True)
     outcome = row.needed("outcome", "write what it came to, or annulled")
@@ -215,19 +215,21 @@ def _add_end(
     asked = asked_by_id.get(market_id)
     if asked is None:
         if own_id and own_id not in set_aside:
-            row.wrong("id", "there is no such question", "correct it, or add the question")
+            row.note_fault("id", "there is no such question", "correct it, or add the question")
         return
     if known_at is not None and known_at <= asked.market.opens_at:
-        row.wrong("known_at", "it was known before the question opened", "correct one of the times")
-    if len(row.faults) > count or known_at is None:
+        row.note_fault("known_at", "it was known before the question opened", "correct one of the times")
+    if len(row.faults) > faults_before or known_at is None:
         return
 
-    earlier = ends.setdefault(market_id, [])
-    if earlier and known_at <= earlier[-1].known_at:
+    earlier_versions = ends.setdefault(market_id, [])
+    if earlier_versions and known_at <= earlier_versions[-1].known_at:
         hint = "put corrections in the order in which they were known, each later than the one before"
-        row.wrong("known_at", "it is not after what the question came to before", hint)
+        row.note_fault("known_at", "it is not after what the question came to before", hint)
         return
     try:
-        earlier.append(resolution_of(asked.market, len(earlier) + 1, known_at, outcome, row.text("source")))
+        earlier_versions.append(
+            resolution_of(asked.market, len(earlier_versions) + 1, known_at, outcome, row.text("source"))
+        )
     except ValueError as error:
-        row.wrong("outcome", str(error), "correct it, or write annulled")
+        row.note_fault("outcome", str(error), "correct it, or write annulled")

@@ -31,7 +31,7 @@ class QuestionRow:
     line: int
     faults: list[QuestionFault]
 
-    def wrong(self, field: str, message: str, hint: str) -> None:
+    def note_fault(self, field: str, message: str, hint: str) -> None:
         """Note what is wrong with a field."""
         record = str(self.fields.get("id") or "").strip()
         kind: FaultKind = "resolution" if "outcome" in self.fields else "market"
@@ -49,12 +49,12 @@ class QuestionRow:
         if isinstance(value, bool):
             return str(value).lower()
         if not isinstance(value, str | int | float):
-            self.wrong(field, f"{str(value)[:40]} is not a text", "write a text")
+            self.note_fault(field, f"{str(value)[:40]} is not a text", "write a text")
             return ""
 
         text = str(value).strip()
         if UNWRITABLE.search(text):
-            self.wrong(field, f"{text[:40]!a} has characters that can't be stored", "remove them")
+            self.note_fault(field, f"{text[:40]!a} has characters that can't be stored", "remove them")
             return ""
         return text
 
@@ -62,7 +62,7 @@ class QuestionRow:
         """Return the text of a field that must not be empty; note a fault if it is."""
         text = self.text(field)
         if not text and field not in self.faulty:
-            self.wrong(field, "it is empty", hint)
+            self.note_fault(field, "it is empty", hint)
         return text
 
     @property
@@ -86,7 +86,7 @@ class QuestionRow:
         text = self.text(field)
         known = FLAGS.get(text.casefold())
         if known is None:
-            self.wrong(field, f"{text[:40]!r} is neither yes nor no", "write yes or no")
+            self.note_fault(field, f"{text[:40]!r} is neither yes nor no", "write yes or no")
             return False
         return known
 
@@ -99,7 +99,7 @@ class QuestionRow:
             except ValueError:
                 share = Fraction(-1)
             if not 0 <= share <= 1:
-                self.wrong(field, f"{part[:40]!r} is not a probability", "write a number from 0 to 1")
+                self.note_fault(field, f"{part[:40]!r} is not a probability", "write a number from 0 to 1")
                 return ()
             shares.append(share)
 
@@ -119,7 +119,7 @@ class QuestionRow:
         except ValueError:
             return self._time(field, text)
         if not 1900 <= day.year < 9000:
-            self.wrong(field, f"{text} is not in our times", "correct the year")
+            self.note_fault(field, f"{text} is not in our times", "correct the year")
             return None
         return datetime.combine(day, time(), UTC) + DAY * day_ends
 
@@ -127,11 +127,13 @@ class QuestionRow:
         try:
             at = datetime.fromisoformat(text)
         except ValueError:
-            self.wrong(field, f"{text[:40]!r} is not a time", "write it like 2026-01-31T12:00Z or 2026-01-31")
+            self.note_fault(
+                field, f"{text[:40]!r} is not a time", "write it like 2026-01-31T12:00Z or 2026-01-31"
+            )
             return None
 
         if not 1900 <= at.year < 9000:
-            self.wrong(field, f"{text} is not in our times", "correct the year")
+            self.note_fault(field, f"{text} is not in our times", "correct the year")
             return None
         if at.tzinfo is None:
             return at.replace(tzinfo=UTC)
@@ -192,7 +194,7 @@ def _read_csv(
                 continue
             if len(cells) != len(names):
                 message = f"it has {len(cells)} cells, and the first line {len(names)}"
-                row.wrong("", message, "put a text with commas in quotes")
+                row.note_fault("", message, "put a text with commas in quotes")
                 continue
             yield row
     except csv.Error as error:
@@ -205,10 +207,10 @@ def _header_faults(
 ) -> list[QuestionFault]:
     """Return what is wrong with the line of names: unknown and missing columns."""
     hint = "add it to the first line"
-    strange = [column for column in names if column not in known or names.count(column) > 1]
+    unexpected = [column for column in names if column not in known or names.count(column) > 1]
     missing = [column for column in needed if column not in names]
 
-    faults = [_unknown(name, 1, column, known) for column in strange]
+    faults = [_column_fault(name, 1, column, known) for column in unexpected]
     for column in missing:
         fault = QuestionFault(name, 1, column, "there is no such column", hint)
         faults.append(fault)
@@ -236,17 +238,17 @@ def _read_lines(
 
         unknown = [field for field in fields if field not in known]
         if unknown:
-            faults.append(_unknown(name, line, unknown[0], known))
+            faults.append(_column_fault(name, line, unknown[0], known))
         yield QuestionRow(fields, name, line, faults)
 
 
-def _unknown(name: str, line: int, column: str, known: Collection[str]) -> QuestionFault:
+def _column_fault(name: str, line: int, column: str, known: Collection[str]) -> QuestionFault:
     """Return the fault of a column that is unknown, or that appears twice."""
     if column in known:
         return QuestionFault(name, line, column, "it stands twice", "keep one of them")
 
-    near = get_close_matches(column, known, 1)
+    similar_names = get_close_matches(column, known, 1)
     hint = f"fields are {', '.join(known)}"
-    if near:
-        hint = f"call it {near[0]}"
+    if similar_names:
+        hint = f"call it {similar_names[0]}"
     return QuestionFault(name, line, column, "nothing has this name", hint)

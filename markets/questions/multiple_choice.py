@@ -13,7 +13,7 @@ from markets.distributions import (
     check_unused,
     decimal_fraction,
     normalized,
-    written,
+    number_or_text,
 )
 from markets.millionths import ONE
 
@@ -73,10 +73,10 @@ def read(form: QuestionForm, value: object) -> Distribution:
     An option that is left out has no chance. Numbers that add up to 100 are percentages.
     """
     stated = dict[str, Fraction]()
-    known = {_plain(option): option for option in form.options}
+    option_by_plain_name = {_plain(option): option for option in form.options}
     for key, share in _pairs(value):
-        name = written(key)
-        option = known.get(_plain(name))
+        name = number_or_text(key)
+        option = option_by_plain_name.get(_plain(name))
         if option is None:
             raise BadDistribution(f"{name[:40]!r} is none of the options")
         if option in stated:
@@ -116,7 +116,7 @@ def _share(value: object) -> Fraction:
     if isinstance(value, Mapping) and len(value) == 1:
         value = value.get("probability")
 
-    text = written(value)
+    text = number_or_text(value)
     number = text.removesuffix("%").strip()
     try:
         share = decimal_fraction(number)
@@ -156,14 +156,14 @@ def uniform(form: QuestionForm) -> Distribution:
 def combined(form: QuestionForm, answers: Sequence[Distribution]) -> Distribution:
     """Return the median chance of each option, divided by the sum of all."""
     medians = []
-    for place in range(len(form.options)):
-        chances = sorted(answer.chances[place] for answer in answers)
+    for index in range(len(form.options)):
+        chances = sorted(answer.chances[index] for answer in answers)
         medians.append(chances[(len(chances) - 1) // 2] + chances[len(chances) // 2])
 
     if not any(medians):
         # Each option has more doubters than believers: then the mean is all there is.
-        columns = zip(*(answer.chances for answer in answers), strict=True)
-        medians = list(map(sum, columns))
+        chances_by_option = zip(*(answer.chances for answer in answers), strict=True)
+        medians = list(map(sum, chances_by_option))
 
     return Distribution(normalized(medians))
 
@@ -171,7 +171,7 @@ def combined(form: QuestionForm, answers: Sequence[Distribution]) -> Distributio
 def words(form: QuestionForm, answer: Distribution) -> str:
     """Return the likeliest options with their chances."""
     ranked = sorted(zip(answer.chances, form.options, strict=True), key=lambda pair: -pair[0])
-    told = [f"{option} {chance / ONE:.0%}" for chance, option in ranked[:SHOWN]]
+    parts = [f"{option} {chance / ONE:.0%}" for chance, option in ranked[:SHOWN]]
     if len(ranked) > SHOWN:
-        told.append(f"{len(ranked) - SHOWN} more")
-    return ", ".join(told)
+        parts.append(f"{len(ranked) - SHOWN} more")
+    return ", ".join(parts)

@@ -39,12 +39,12 @@ def _text(number: Fraction) -> str:
     ('0.333333333333', '12.5', '-3')
     """
     scaled = round(number * 10**DIGITS)
-    whole, rest = divmod(abs(scaled), 10**DIGITS)
-    decimals = f"{rest:0{DIGITS}}".rstrip("0")
+    whole_part, decimal_part = divmod(abs(scaled), 10**DIGITS)
+    decimals = f"{decimal_part:0{DIGITS}}".rstrip("0")
     sign = "-" if scaled < 0 else ""
     if not decimals:
-        return f"{sign}{whole}"
-    return f"{sign}{whole}.{decimals}"
+        return f"{sign}{whole_part}"
+    return f"{sign}{whole_part}.{decimals}"
 
 
 SCALE = QuantileScale(decimal_fraction, _text, "a number")

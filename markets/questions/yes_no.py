@@ -9,7 +9,7 @@ from markets.distributions import (
     Distribution,
     QuestionForm,
     decimal_fraction,
-    written,
+    number_or_text,
 )
 from markets.millionths import ONE, millionths
 
@@ -36,7 +36,7 @@ def instruction(_form: QuestionForm) -> str:
 
 def read(_form: QuestionForm, value: object) -> Distribution:
     """Return the chances of YES and NO that a probability states."""
-    text = written(value)
+    text = number_or_text(value)
     try:
         number = decimal_fraction(text)
     except ValueError:

@@ -99,13 +99,15 @@ def questions(
     """Return the category of an event, and this many of its questions with their rules."""
     category = pick(rng, tuple(TOPICS))
     names = {"place": town(rng)}
-    called = surname(rng)
-    names |= {"person": f"{given(rng)} {called}", "firm": firm(rng)}
+    last_name = surname(rng)
+    names |= {"person": f"{given(rng)} {last_name}", "firm": firm(rng)}
     judge = pick(rng, JUDGES).format(**names)
     claims = _CLAIMS[family](rng, category, names, count)
-    more = _ALONE.format(count=count) if family == "exclusive" else ""
+    number_rule = _ALONE.format(count=count) if family == "exclusive" else ""
 
-    return category, [(_question(claim, closes_at), _rules(judge, closes_at) + more) for claim in claims]
+    return category, [
+        (_question(claim, closes_at), _rules(judge, closes_at) + number_rule) for claim in claims
+    ]
 
 
 def _plain(rng: random.Random, category: str, names: dict[str, str], count: int) -> list[str]:
@@ -117,8 +119,8 @@ def _exclusive(rng: random.Random, category: str, names: dict[str, str], count: 
     """Return the same claim for different names."""
     claims: list[str] = []
     while len(claims) < count:
-        other = {"person": f"{given(rng)} {surname(rng)}", "firm": firm(rng), "town": town(rng)}
-        claim = CONTESTS[category].format(place=names["place"], **other)
+        other_names = {"person": f"{given(rng)} {surname(rng)}", "firm": firm(rng), "town": town(rng)}
+        claim = CONTESTS[category].format(place=names["place"], **other_names)
         if claim not in claims:
             claims.append(claim)
     return claims

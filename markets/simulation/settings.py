@@ -157,8 +157,8 @@ def outage_end(at: datetime, settings: Settings, chance: Chance) -> datetime | N
     if not settings.outage_rate:
         return None
     today = at.astimezone(UTC).date()
-    days_back = range(settings.outage_hours // 24 + 2)
-    outages = (_outage(today - timedelta(days), settings, chance) for days in days_back)
+    days_to_look_back = range(settings.outage_hours // 24 + 2)
+    outages = (_outage(today - timedelta(days), settings, chance) for days in days_to_look_back)
     return max((ends for begins, ends in outages if begins <= at < ends), default=None)
 
 
@@ -210,26 +210,26 @@ def plan_events(settings: Settings, chance: Chance) -> list[SimulatedEvent]:
     """Return all events of the season: three in ten are open at its start, the others follow evenly."""
     world = code(settings)
     return [
-        _event(world, number, size, settings, chance)
-        for number, size in enumerate(_sizes(settings, chance), start=1)
+        _plan_event(world, number, size, settings, chance)
+        for number, size in enumerate(_event_sizes(settings, chance), start=1)
     ]
 
 
-def _sizes(settings: Settings, chance: Chance) -> list[int]:
+def _event_sizes(settings: Settings, chance: Chance) -> list[int]:
     sizes = [1] * settings.events
     rng = chance("sizes", date.min)
-    roomy = list(range(settings.events))
+    events_with_room = list(range(settings.events))
 
     for _ in range(settings.markets - settings.events):
-        place = draw_below(rng, len(roomy))
-        sizes[roomy[place]] += 1
-        if sizes[roomy[place]] == LARGEST_EVENT:
-            del roomy[place]
+        index = draw_below(rng, len(events_with_room))
+        sizes[events_with_room[index]] += 1
+        if sizes[events_with_room[index]] == LARGEST_EVENT:
+            del events_with_room[index]
 
     return sizes
 
 
-def _family(number: int, size: int, settings: Settings, chance: Chance) -> Family:
+def _event_family(number: int, size: int, settings: Settings, chance: Chance) -> Family:
     draw = chance(f"family/{number}", date.min).random()
     if size == 1 or draw >= settings.exclusive_share + settings.ladder_share:
         return "plain"
@@ -238,26 +238,33 @@ def _family(number: int, size: int, settings: Settings, chance: Chance) -> Famil
     return "ladder"
 
 
-def _event(world: str, number: int, size: int, settings: Settings, chance: Chance) -> SimulatedEvent:
+def _plan_event(world: str, number: int, size: int, settings: Settings, chance: Chance) -> SimulatedEvent:
+    """Return an event of the season: when it opens and closes, and its family.
+
+    The first three in ten opened before the season starts; the others open evenly over it.
+    """
     rng = chance(f"plan/{number}", date.min)
-    early = (settings.events * 3 + 9) // 10
+    early_events = (settings.events * 3 + 9) // 10
     season = 7 * settings.weeks
 
-    if number <= early:
-        opens = -1 - draw_below(rng, OLDER)
-        born = 0
-        length = (number - 1 + rng.random()) / early
+    if number <= early_events:
+        opening_day = -1 - draw_below(rng, OLDER)
+        first_season_day = 0
+        length_share = (number - 1 + rng.random()) / early_events
     else:
-        share = (number - early - 1 + rng.random()) / (settings.events - early)
-        opens = born = 1 + int(share * (season - SHORTEST - 1))
-        length = max(rng.random(), rng.random())  # most live long, or too few would be open at once
+        season_share = (number - early_events - 1 + rng.random()) / (settings.events - early_events)
+        opening_day = first_season_day = 1 + int(season_share * (season - SHORTEST - 1))
+        length_share = max(rng.random(), rng.random())  # most live long, or too few would be open at once
 
-    life = SHORTEST + int(length * (min(LONGEST, season - born) - SHORTEST + 1))
+    longest = min(LONGEST, season - first_season_day)
+    days_open = SHORTEST + int(length_share * (longest - SHORTEST + 1))
+    closing_day = first_season_day + days_open
+    closing_hour = 12 + 2 * draw_below(rng, 6)
     return SimulatedEvent(
         world,
         number,
         size,
-        opens_at=instant_of(settings.start + timedelta(opens), hour=9),
-        closes_at=instant_of(settings.start + timedelta(born + life), hour=12 + 2 * draw_below(rng, 6)),
-        family=_family(number, size, settings, chance),
+        opens_at=instant_of(settings.start + timedelta(opening_day), hour=9),
+        closes_at=instant_of(settings.start + timedelta(closing_day), hour=closing_hour),
+        family=_event_family(number, size, settings, chance),
     )

@@ -26,7 +26,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from markets.millionths import ONE
-from markets.odds import bell, log_odds, probability, split
+from markets.odds import bell, log_odds, probability, softmax_millionths
 from markets.simulation.settings import Chance, Family, Settings, SimulatedEvent, chance_key, draw_below
 
 INTRODUCTION = (
@@ -97,14 +97,14 @@ class WalkDay:
 
     def moment(self, share: float) -> "EventMoment":
         """Return the event when this share of the day is over."""
-        shared = self.shared.at(share, bridges(self.noise, share)[0])
+        shared = self.shared.at(share, brownian_bridges(self.noise, share)[0])
         own = list[float]()
         errors = list[float]()
 
         for market in self.markets:
-            first, second = bridges(market.noise, share)
-            own.append(market.own.at(share, first) + (market.jump if share > self.jump_at else 0.0))
-            errors.append(market.error.at(share, second))
+            own_bridge, error_bridge = brownian_bridges(market.noise, share)
+            own.append(market.own.at(share, own_bridge) + (market.jump if share > self.jump_at else 0.0))
+            errors.append(market.error.at(share, error_bridge))
 
         true = scores(self.family, shared, own, self.heights)
         return EventMoment(self, share, true, believed_scores(self.family, true, self.shrink, errors))
@@ -150,42 +150,48 @@ def walk(event: SimulatedEvent, settings: Settings, chance: Chance) -> Iterator[
     paths = [_Path(chance_key(market)) for market in event.market_ids]
     heights = ladder_rungs(event, settings, chance)
     shared = 0.0
-    common = 0.0 if event.family == "exclusive" else settings.event_step
-    variance = common * common + settings.own_step * settings.own_step
+    shared_step = 0.0 if event.family == "exclusive" else settings.event_step
+    variance = shared_step * shared_step + settings.own_step * settings.own_step
     first = first_day(event)
     last = event.closes_at.date()
 
     for number in range((last - first).days + 1):
         day = first + timedelta(number)
         rng = chance(key, day)
-        rngs = [chance(path.name, day) for path in paths]
+        market_rngs = [chance(path.name, day) for path in paths]
         if day == first:
             shared = settings.event_start * bell(rng)
-            for path, own in zip(paths, rngs, strict=True):
-                path.own = settings.own_start * bell(own)
-                path.error = settings.price_noise * bell(own)
-                path.size = 1 / (0.4 + 1.2 * own.random())  # a middling market has 1
+            for path, market_rng in zip(paths, market_rngs, strict=True):
+                path.own = settings.own_start * bell(market_rng)
+                path.error = settings.price_noise * bell(market_rng)
+                path.size = 1 / (0.4 + 1.2 * market_rng.random())  # a middling market has 1
 
         true = scores(event.family, shared, [path.own for path in paths], heights)
-        drifts = [variance * pull for pull in pulls(event.family, true)]
-        jump_at, jumps = _news(event, true, day, settings, chance)
+        drifts = [variance * pull for pull in drifts_per_variance(event.family, true)]
+        jump_at, jumps = _draw_news(event, true, day, settings, chance)
+        shared_path = DayPath(shared, settings.event_step * bell(rng), settings.event_step)
+        noise = _noise(rng)
+
+        market_days = []
+        for index, (path, market_rng) in enumerate(zip(paths, market_rngs, strict=True)):
+            market_day = _market_day(
+                event, path, index, day, true, drifts[index], jumps[index], market_rng, settings
+            )
+            market_days.append(market_day)
         today = WalkDay(
             day,
             event.family,
-            DayPath(shared, settings.event_step * bell(rng), settings.event_step),
-            _noise(rng),
+            shared_path,
+            noise,
             jump_at,
-            tuple(
-                _market_day(event, path, place, day, true, drifts[place], jumps[place], rngs[place], settings)
-                for place, path in enumerate(paths)
-            ),
+            tuple(market_days),
             heights,
             settings.price_shrink,
         )
         yield today
 
+        # The next day begins where this one ended.
         shared = today.shared.at(1, 0)
-
         for path, market in zip(paths, today.markets, strict=True):
             path.own = market.own.at(1, 0) + market.jump
             path.error = market.error.at(1, 0)
@@ -195,7 +201,7 @@ def walk(event: SimulatedEvent, settings: Settings, chance: Chance) -> Iterator[
 def _market_day(
     event: SimulatedEvent,
     path: _Path,
-    place: int,
+    index: int,
     day: date,
     true: Scores,
     drift: float,
@@ -203,18 +209,18 @@ def _market_day(
     rng: random.Random,
     settings: Settings,
 ) -> MarketDay:
-    fresh = settings.price_noise * (1 - settings.price_memory**2) ** 0.5
-    fading = (settings.price_memory - 1) * path.error
+    error_step = settings.price_noise * (1 - settings.price_memory**2) ** 0.5
+    error_decay = (settings.price_memory - 1) * path.error
     return MarketDay(
         own=DayPath(path.own, settings.own_step * bell(rng) + drift, settings.own_step),
-        error=DayPath(path.error, fading + fresh * bell(rng), fresh),
+        error=DayPath(path.error, error_decay + error_step * bell(rng), error_step),
         jump=jump,
         noise=_noise(rng),
         size=path.size,
         traded=path.traded,
         trade=int((500 + draw_below(rng, 9_500)) * path.size) * ONE,
         said_at=rng.random(),
-        evidence=_say(event, day, true, place, rng, settings),
+        evidence=_draw_evidence(event, day, true, index, rng, settings),
     )
 
 
@@ -222,25 +228,25 @@ def _noise(rng: random.Random) -> int:
     return draw_below(rng, 1 << 53)
 
 
-def pulls(family: Family, all_scores: Scores) -> Scores:
+def drifts_per_variance(family: Family, all_scores: Scores) -> Scores:
     """Return each market's drift per unit of variance that keeps its expected probability constant.
 
     What is likely to end YES is likely to hear that it does. A ladder drifts by its middle rung.
     """
     if family == "exclusive":
-        return tuple(part / ONE for part in split(all_scores))
+        return tuple(part / ONE for part in softmax_millionths(all_scores))
     if family == "ladder":
-        return (_pull((all_scores[0] + all_scores[-1]) / 2),) * len(all_scores)
-    return tuple(map(_pull, all_scores))
+        return (_drift_per_variance((all_scores[0] + all_scores[-1]) / 2),) * len(all_scores)
+    return tuple(map(_drift_per_variance, all_scores))
 
 
-def _pull(score: float) -> float:
+def _drift_per_variance(score: float) -> float:
     """Return about the probability behind log-odds, less a half: worlds that were played depend on it."""
     y = min(max(score / 2, -3.0), 3.0)
     return y * (27 + y * y) / (54 + 18 * y * y)
 
 
-def _news(
+def _draw_news(
     event: SimulatedEvent, true: Scores, day: date, settings: Settings, chance: Chance
 ) -> tuple[float, Scores]:
     """Return when news comes on a day, and its jump of each market; of exclusive outcomes one alone moves."""
@@ -251,31 +257,31 @@ def _news(
     jump = settings.jump_size * bell(rng)
     variance = settings.jump_size * settings.jump_size
     if event.family != "exclusive":
-        return rng.random(), tuple(jump + variance * pull for pull in pulls(event.family, true))
+        return rng.random(), tuple(jump + variance * pull for pull in drifts_per_variance(event.family, true))
 
     jumps = [0.0] * event.markets
-    place = draw_below(rng, event.markets)
-    jumps[place] = jump + variance * _pull(odds_of(event.family, true, place))
+    moved_index = draw_below(rng, event.markets)
+    jumps[moved_index] = jump + variance * _drift_per_variance(odds_of(event.family, true, moved_index))
     return rng.random(), tuple(jumps)
 
 
-def _say(
-    event: SimulatedEvent, day: date, true: Scores, place: int, rng: random.Random, settings: Settings
+def _draw_evidence(
+    event: SimulatedEvent, day: date, true: Scores, index: int, rng: random.Random, settings: Settings
 ) -> str | None:
     """Return the evidence on a market on a day; the day before it opens there is always a panel's."""
-    eve = event.opens_at.date() - timedelta(1)
-    source = PANEL if day == eve else draw_source(rng, settings.evidence_rate)
+    day_before_opening = event.opens_at.date() - timedelta(1)
+    source = PANEL if day == day_before_opening else draw_source(rng, settings.evidence_rate)
     if source is None:
         return None
-    return evidence_line(source, day, odds_of(event.family, true, place), rng)
+    return evidence_line(source, day, odds_of(event.family, true, index), rng)
 
 
 def draw_source(rng: random.Random, rate: float) -> EvidenceSource | None:
     """Return the source that speaks on a day, if any does."""
-    draw = rng.random()
+    remaining = rng.random()
     for source in (PANEL, ANALYST, RUMOUR):
-        draw -= rate * source.share
-        if draw < 0:
+        remaining -= rate * source.share
+        if remaining < 0:
             return source
     return None
 
@@ -318,7 +324,7 @@ def believed_scores(family: Family, true: Scores, shrink: float, errors: Sequenc
 def chance_of(family: Family, all_scores: Scores, place: int) -> int:
     """Return a market's probability in millionths, from the scores of its event."""
     if family == "exclusive":
-        return split(all_scores)[place]
+        return softmax_millionths(all_scores)[place]
     return probability(all_scores[place])
 
 
@@ -336,7 +342,7 @@ _ROOT_HALF = 0.5**0.5
 _ROOT_3 = 3**0.5
 
 
-def bridges(noise: int, share: float) -> tuple[float, float]:
+def brownian_bridges(noise: int, share: float) -> tuple[float, float]:
     """Return two Brownian bridges over a day at this share of it; `noise` seeds them.
 
     Each is a sum of tents, on every level half as wide, down to eleven minutes; a hash says how high one is.
@@ -347,11 +353,12 @@ def bridges(noise: int, share: float) -> tuple[float, float]:
 
     for level in range(_LEVELS if share else 0):
         tent = int(position)
-        inside = position - tent
-        rise = height * min(inside, 1 - inside)
-        drawn = _DRAWS.unpack(blake2b(b"%d/%d/%d" % (noise, level, tent), digest_size=_DRAWS.size).digest())
-        first += rise * _normal(*drawn[:4])
-        second += rise * _normal(*drawn[4:])
+        position_in_tent = position - tent
+        tent_height = height * min(position_in_tent, 1 - position_in_tent)
+        tent_hash = blake2b(b"%d/%d/%d" % (noise, level, tent), digest_size=_DRAWS.size).digest()
+        draws = _DRAWS.unpack(tent_hash)
+        first += tent_height * _normal(*draws[:4])
+        second += tent_height * _normal(*draws[4:])
         height = height * _ROOT_HALF
         position = position * 2
 

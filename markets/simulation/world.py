@@ -46,12 +46,12 @@ class EventStory:
 
     def until(self, day: date) -> list[WalkDay]:
         """Return all days up to one, at least the first."""
-        wanted = (min(day, self.event.closes_at.date()) - first_day(self.event)).days + 1
+        wanted_days = (min(day, self.event.closes_at.date()) - first_day(self.event)).days + 1
         if self._walk is None:
             self._walk = walk(self.event, self.settings, self.chance)
-        while len(self._days) < max(wanted, 1):
+        while len(self._days) < max(wanted_days, 1):
             self._days.append(next(self._walk))
-        return self._days[: max(wanted, 1)]
+        return self._days[: max(wanted_days, 1)]
 
     def moment(self, at: datetime) -> EventMoment:
         """Return the event at an instant, clamped to the span of its walk."""
@@ -82,16 +82,18 @@ class EventStory:
 
         return self._ends
 
-    def _resolved(self, drawer: str, markets: Sequence[MarketId], truths: Sequence[int]) -> EventResolutions:
+    def _resolved(
+        self, draw_key: str, markets: Sequence[MarketId], truths: Sequence[int]
+    ) -> EventResolutions:
         closes_at = self.event.closes_at
         settings = self.settings
-        rng, late = (self.draws(drawer, what, closes_at.date()) for what in ("end", "late"))
-        known_at = closes_at + timedelta(hours=HOURS[draw_below(rng, len(HOURS))])
+        end_rng, delay_rng = (self.draws(draw_key, what, closes_at.date()) for what in ("end", "late"))
+        known_at = closes_at + timedelta(hours=HOURS[draw_below(end_rng, len(HOURS))])
 
-        if late.random() < settings.delay_share:
-            known_at += timedelta(days=1 + draw_below(late, settings.delay_days))
+        if delay_rng.random() < settings.delay_share:
+            known_at += timedelta(days=1 + draw_below(delay_rng, settings.delay_days))
 
-        payouts = _payouts(self.event.family, truths, settings, rng)
+        payouts = _draw_payouts(self.event.family, truths, settings, end_rng)
         return tuple(
             tuple(self._versions(market, payout, known_at))
             for market, payout in zip(markets, payouts, strict=True)
@@ -104,10 +106,10 @@ class EventStory:
             yield Resolution(market, 1, known_at, payout, "simulator")
             return
 
-        wrong = 0 if payout == ONE else ONE
-        yield Resolution(market, 1, known_at, wrong, "simulator")
-        later = known_at + timedelta(days=1 + draw_below(rng, self.settings.corrected_days))
-        yield Resolution(market, 2, later, payout, "simulator")
+        wrong_payout = 0 if payout == ONE else ONE
+        yield Resolution(market, 1, known_at, wrong_payout, "simulator")
+        corrected_at = known_at + timedelta(days=1 + draw_below(rng, self.settings.corrected_days))
+        yield Resolution(market, 2, corrected_at, payout, "simulator")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,27 +144,35 @@ class SimulatedMarket:
         story = self.story
         market = self.market
         moment = self.story.moment(at)
-        today = moment.day.markets[self.place]
-        rate = self.story.settings.unquoted_rate
-        if rate > 0 and story.draws(market.id, "unquoted", moment.day.date).random() < rate:
+        market_today = moment.day.markets[self.place]
+        unquoted_rate = self.story.settings.unquoted_rate
+        if unquoted_rate > 0 and story.draws(market.id, "unquoted", moment.day.date).random() < unquoted_rate:
             return None
 
         rng = story.draws(market.id, "book", moment.day.date)
-        width = 1 + draw_below(rng, story.settings.spread)
-        bid = min(max(moment.look(self.place) // TICK - (width - 1) // 2, 1), 99 - width)
-        ask = bid + width
-        depth = today.size * (0.75 + 0.75 * rng.random())
+        spread_ticks = 1 + draw_below(rng, story.settings.spread)
+        believed_ticks = moment.look(self.place) // TICK
+        bid_ticks = max(believed_ticks - (spread_ticks - 1) // 2, 1)
+        bid_ticks = min(bid_ticks, 99 - spread_ticks)
+        ask_ticks = bid_ticks + spread_ticks
+        shares_scale = market_today.size * (0.75 + 0.75 * rng.random())
 
         return Quote(
             market.id,
             min(at, market.closes_at),
-            bid=bid * TICK,
-            ask=ask * TICK,
-            mid=(bid + ask) * TICK // 2,
-            last=(bid, ask)[draw_below(rng, 2)] * TICK,
-            volume=today.traded + int(today.trade * moment.share),
-            bids=tuple(Level(p * TICK, _shares(n, depth, rng)) for n, p in _level_prices(bid, -1)),
-            asks=tuple(Level(p * TICK, _shares(n, depth, rng)) for n, p in _level_prices(ask, +1)),
+            bid=bid_ticks * TICK,
+            ask=ask_ticks * TICK,
+            mid=(bid_ticks + ask_ticks) * TICK // 2,
+            last=(bid_ticks, ask_ticks)[draw_below(rng, 2)] * TICK,
+            volume=market_today.traded + int(market_today.trade * moment.share),
+            bids=tuple(
+                Level(ticks * TICK, _shares(depth, shares_scale, rng))
+                for depth, ticks in _level_prices(bid_ticks, -1)
+            ),
+            asks=tuple(
+                Level(ticks * TICK, _shares(depth, shares_scale, rng))
+                for depth, ticks in _level_prices(ask_ticks, +1)
+            ),
         )
 
 
@@ -209,47 +219,47 @@ def _shares(place: int, depth: float, rng: random.Random) -> int:
     return max(int(_SHARES[place] * depth * (0.6 + 0.8 * rng.random())), 1) * ONE
 
 
-def _payouts(
+def _draw_payouts(
     family: Family, truths: Sequence[int], settings: Settings, rng: random.Random
 ) -> list[int | None]:
     """Return what a YES share of each market pays: mostly all or nothing, as drawn."""
-    kind = rng.random()
-    draw = rng.random()
-    outcomes = _outcomes(family, truths, draw)
-    if kind < settings.refund_share:
+    kind_draw = rng.random()
+    outcome_draw = rng.random()
+    outcomes = _yes_or_no_payouts(family, truths, outcome_draw)
+    if kind_draw < settings.refund_share:
         return [None] * len(truths)
-    if kind < settings.refund_share + settings.half_share:
-        return _split_payouts(family, outcomes, ONE // 2, rng)
-    if kind < settings.refund_share + settings.half_share + settings.fraction_share:
-        return _split_payouts(family, outcomes, TICK * (1 + draw_below(rng, 99)), rng)
+    if kind_draw < settings.refund_share + settings.half_share:
+        return _fractional_payouts(family, outcomes, ONE // 2, rng)
+    if kind_draw < settings.refund_share + settings.half_share + settings.fraction_share:
+        return _fractional_payouts(family, outcomes, TICK * (1 + draw_below(rng, 99)), rng)
     return list(outcomes)
 
 
-def _outcomes(family: Family, truths: Sequence[int], draw: float) -> list[int]:
+def _yes_or_no_payouts(family: Family, truths: Sequence[int], draw: float) -> list[int]:
     """Return all or nothing for each market, by one draw: thresholds are passed in order."""
     if family != "exclusive":
         return [ONE if draw * ONE < truth else 0 for truth in truths]
 
-    passed = 0
+    cumulated_truth = 0
     outcomes = list[int]()
     for truth in truths:
-        outcomes.append(ONE if passed <= draw * ONE < passed + truth else 0)
-        passed += truth
+        outcomes.append(ONE if cumulated_truth <= draw * ONE < cumulated_truth + truth else 0)
+        cumulated_truth += truth
 
     return outcomes
 
 
-def _split_payouts(
-    family: Family, outcomes: Sequence[int], part: int, rng: random.Random
+def _fractional_payouts(
+    family: Family, outcomes: Sequence[int], fraction: int, rng: random.Random
 ) -> list[int | None]:
     """Return the same fraction for all; of exclusive outcomes, the drawn one shares with another."""
     if family != "exclusive":
-        return [part] * len(outcomes)
+        return [fraction] * len(outcomes)
 
     payouts: list[int | None] = [0] * len(outcomes)
-    first = outcomes.index(ONE)
-    other = (first + 1 + draw_below(rng, len(outcomes) - 1)) % len(outcomes)
-    payouts[first] = part
-    payouts[other] = ONE - part
+    winner = outcomes.index(ONE)
+    second_winner = (winner + 1 + draw_below(rng, len(outcomes) - 1)) % len(outcomes)
+    payouts[winner] = fraction
+    payouts[second_winner] = ONE - fraction
 
     return payouts

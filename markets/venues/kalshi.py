@@ -25,7 +25,7 @@ from markets.venues.wire.fields import (
     book_gap,
     check_volume,
     own_names,
-    read,
+    read_record,
     with_figures,
 )
 from markets.venues.wire.http import HttpClient, KeptAnswers, Sleep
@@ -93,15 +93,15 @@ class Kalshi:
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """Return markets with their books, in the order asked for."""
-        raws = await asking.records(self._http, self._sorter, own_names(PREFIX, markets))
-        pages = self._pages_of(raws)
+        records_by_ticker = await asking.records(self._http, self._sorter, own_names(PREFIX, markets))
+        pages = self._pages_of(records_by_ticker)
         await self._learn(pages.values())
         trading = [name for name, page in pages.items() if wire.is_trading(page, at)]
         books = await asking.books(self._http, self._sorter, trading)
 
         listings = []
         for name, page in pages.items():
-            listing = self._listing(page, raws[name], at, books.get(name))
+            listing = self._listing(page, records_by_ticker[name], at, books.get(name))
             if listing is not None:
                 listings.append(listing)
         return listings
@@ -109,7 +109,7 @@ class Kalshi:
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
         """Return what those of some markets paid that are final."""
         raws = await asking.records(self._http, self._sorter, own_names(PREFIX, markets))
-        return self._sorter.made_all(raws.values(), resolution, at)
+        return self._sorter.make_all(raws.values(), resolution, at)
 
     async def past_markets(self, request: PastRequest) -> PastSelection:
         """Return the wanted markets of those that were open at some time; a tag is a series' ticker."""
@@ -133,8 +133,8 @@ class Kalshi:
                 yield wire.left_out(raw) or "unusable"
                 continue
 
-            market = self._sorter.made(raw, wire.market, page, wire.event_unseen(page), 0)
-            past = market and self._sorter.made(raw, wire.past_market, raw, page, market, at)
+            market = self._sorter.make_or_report(raw, wire.market, page, wire.event_unseen(page), 0)
+            past = market and self._sorter.make_or_report(raw, wire.past_market, raw, page, market, at)
             yield past or "unusable"
 
     async def completed(self, markets: Sequence[PastMarket], request: PastRequest) -> list[PastMarket]:
@@ -145,7 +145,7 @@ class Kalshi:
         completed = []
         for past in markets:
             listing = self._listing(pages[past.market.id], past.raw, NEVER)
-            end = self._sorter.made(past.raw, resolution, past.raw, request.at)
+            end = self._sorter.make_or_report(past.raw, resolution, past.raw, request.at)
             if listing is not None:
                 market = replace(listing.market, closes_at=past.market.closes_at)
                 completed.append(replace(past, market=market, end=end))
@@ -157,13 +157,13 @@ class Kalshi:
         for name in own_names(PREFIX, [market]):
             raws = await candles(self._http, self._sorter, name, start, end, hours)
             for raw in sorted(raws, key=candle_end, reverse=True):  # of hours: most of them need not be read
-                window = -(-candle_end(raw) // (hours * 3_600))
-                if window in quotes:
+                window_number = -(-candle_end(raw) // (hours * 3_600))
+                if window_number in quotes:
                     continue
 
-                quote = self._sorter.made(raw, candle_quote, raw, name)
+                quote = self._sorter.make_or_report(raw, candle_quote, raw, name)
                 if quote is not None and start <= quote.at < end and (quote.price or quote.bid or quote.ask):
-                    quotes[window] = quote
+                    quotes[window_number] = quote
         return sorted(quotes.values(), key=lambda quote: quote.at)
 
     async def close(self) -> None:
@@ -175,7 +175,7 @@ class Kalshi:
         if self._keep_event(raw) is None:
             return
 
-        for inner in self._sorter.made(raw, nested_markets, raw) or ():
+        for inner in self._sorter.make_or_report(raw, nested_markets, raw) or ():
             reason = wire.left_out(inner)
             if reason:
                 yield reason
@@ -197,7 +197,7 @@ class Kalshi:
 
     def _page(self, raw: object) -> wire.KalshiPage | None:
         """Return what a market's record holds; None if it can't be read."""
-        return self._sorter.made(raw, wire.page, raw)
+        return self._sorter.make_or_report(raw, wire.page, raw)
 
     def _pages_of(self, raws: Mapping[K, object]) -> dict[K, wire.KalshiPage]:
         """Return what the records of markets hold, without those that can't be read."""
@@ -214,57 +214,61 @@ class Kalshi:
         """Return a market with its prices while it trades, and its book if that was read."""
         event = self._events.get(page.event_ticker) or wire.event_unseen(page)
         series = self._series.get(event.series_ticker)
-        rate = self._sorter.made(event.model_dump(), fee_rate, event, series)
+        rate = self._sorter.make_or_report(event.model_dump(), fee_rate, event, series)
         if rate is None:
             rate = USUAL_FEE
 
-        market = self._sorter.made(raw, wire.market, page, event, rate, series)
+        market = self._sorter.make_or_report(raw, wire.market, page, event, rate, series)
         if market is None:
             return None
         if not wire.is_trading(page, at):
             return Listing(market, None)
 
-        quote = self._sorter.made(raw, wire.quote, raw, page.ticker, at)
+        quote = self._sorter.make_or_report(raw, wire.quote, raw, page.ticker, at)
         if quote is not None and quote.volume is None:
-            self._sorter.made(raw, check_volume, raw, amount, "volume_fp")
+            self._sorter.make_or_report(raw, check_volume, raw, amount, "volume_fp")
         if quote is not None and book is not None:
             quote = self._with_book(quote, book)
         return Listing(market, quote)
 
     def _with_book(self, quote: Quote, raw: object) -> Quote:
         """Return a quote with its book. If they differ, it keeps the page's mid, which stops orders."""
-        book = self._sorter.made(raw, quote_with_book, quote, raw)
+        book = self._sorter.make_or_report(raw, quote_with_book, quote, raw)
         if book is None:
             return quote
 
         gap = book_gap(quote, book)
         if gap is None:
             return book
-        self._sorter.tell(gap, quote.market_id.removeprefix(PREFIX), raw)
+        self._sorter.report_fault(gap, quote.market_id.removeprefix(PREFIX), raw)
         return replace(book, mid=quote.mid)
 
     async def _learn(self, pages: Iterable[wire.KalshiPage]) -> None:
         """Ask for the events and series of markets that are not known from a catalogue."""
-        wanted = {page.event_ticker: wire.event_unseen(page) for page in pages}
-        missing = sorted(wanted.keys() - self._events.keys())
-        for raw in await asking.records_one_by_one(self._http, self._sorter, "/events", "event", missing):
+        unseen_event_of = {page.event_ticker: wire.event_unseen(page) for page in pages}
+        missing_names = sorted(unseen_event_of.keys() - self._events.keys())
+        for raw in await asking.records_one_by_one(
+            self._http, self._sorter, "/events", "event", missing_names
+        ):
             self._keep_event(raw)
 
-        series = {self._events.get(name, unseen).series_ticker for name, unseen in wanted.items()}
-        missing = sorted(series - self._series.keys())
-        for raw in await asking.records_one_by_one(self._http, self._sorter, "/series", "series", missing):
+        series = {self._events.get(name, unseen).series_ticker for name, unseen in unseen_event_of.items()}
+        missing_names = sorted(series - self._series.keys())
+        for raw in await asking.records_one_by_one(
+            self._http, self._sorter, "/series", "series", missing_names
+        ):
             self._keep_series(raw)
 
     def _keep_event(self, raw: object) -> KalshiEvent | None:
         """Keep an event and return it; None if it can't be read."""
-        event = self._sorter.made(raw, read, KalshiEvent, raw, "market")
+        event = self._sorter.make_or_report(raw, read_record, KalshiEvent, raw, "market")
         if event is not None:
             self._events[event.event_ticker] = event
         return event
 
     def _keep_series(self, raw: object) -> None:
         """Keep a series, if it can be read."""
-        series = self._sorter.made(raw, read, KalshiSeries, raw, "market")
+        series = self._sorter.make_or_report(raw, read_record, KalshiSeries, raw, "market")
         if series is not None:
             self._series[series.ticker] = series
 

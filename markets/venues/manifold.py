@@ -82,7 +82,7 @@ class Manifold:
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
         """Return how those of some markets ended that have."""
         raws = await asking.records(self._http, self._sorter, own_names(PREFIX, markets))
-        return self._sorter.made_all(raws, wire.resolution, at)
+        return self._sorter.make_all(raws, wire.resolution, at)
 
     async def past_markets(self, request: PastRequest) -> PastSelection:
         """Return the markets that are wanted of those that were open at some time; a tag is a topic."""
@@ -109,7 +109,7 @@ class Manifold:
             if reason:
                 yield reason
             for _, page in self._pages([raw]):
-                yield self._sorter.made(raw, wire.past_market, raw, page, at) or "unusable"
+                yield self._sorter.make_or_report(raw, wire.past_market, raw, page, at) or "unusable"
 
     async def completed(self, markets: Sequence[PastMarket], request: PastRequest) -> list[PastMarket]:
         """Return past markets with their descriptions, and how they ended."""
@@ -121,7 +121,7 @@ class Manifold:
             market = wire.market(page)
             past = by_id.get(market.id)
             if past is not None:
-                end = self._sorter.made(raw, wire.resolution, raw, request.at)
+                end = self._sorter.make_or_report(raw, wire.resolution, raw, request.at)
                 market = replace(market, closes_at=past.market.closes_at)
                 completed.append(replace(past, market=market, end=end))
         return completed
@@ -131,7 +131,7 @@ class Manifold:
         quotes: list[Quote] = []
         for name in own_names(PREFIX, [market]):
             raws = await asking.bets(self._http, self._sorter, name, start=start, end=end, pages=MOST_PAGES)
-            quotes += self._sorter.made_all(reversed(raws), wire.trade_quote, name)
+            quotes += self._sorter.make_all(reversed(raws), wire.trade_quote, name)
 
         within = (quote for quote in quotes if start <= quote.at <= end)
         return sorted(within, key=lambda quote: quote.at)
@@ -143,7 +143,7 @@ class Manifold:
     def _pages(self, raws: Iterable[object]) -> Iterable[tuple[object, wire.ManifoldPage]]:
         """Yield the records that can be read, each with what it holds."""
         for raw in raws:
-            page = self._sorter.made(raw, wire.page, raw)
+            page = self._sorter.make_or_report(raw, wire.page, raw)
             if page is not None:
                 yield raw, page
 
@@ -169,9 +169,9 @@ class Manifold:
         if not wire.is_trading(page, at):
             return Listing(wire.market(page), None)
 
-        quote = self._sorter.made(raw, wire.quote, raw, page.id, at)
+        quote = self._sorter.make_or_report(raw, wire.quote, raw, page.id, at)
         if quote is not None and quote.volume is None:
-            self._sorter.made(raw, check_volume, raw, number, "volume")
+            self._sorter.make_or_report(raw, check_volume, raw, number, "volume")
         return Listing(wire.market(page), quote)
 
 

@@ -25,7 +25,7 @@ from markets.venues.wire.fields import (
     check_volume,
     label,
     own_names,
-    read,
+    read_record,
     with_figures,
 )
 from markets.venues.wire.http import HttpClient, KeptAnswers, Sleep
@@ -94,23 +94,23 @@ class Polymarket:
         """Return markets with their prices and books while they trade, in the order asked for."""
         names = own_names(wire.PREFIX, markets)
         raws = await asking.records(self._gamma, self._sorter, names, first="open")
-        playable = {}
-        trading = {}
+        market_by_name = {}
+        trading_records = {}
         for name, raw in raws.items():
             page = self._playable(raw)
             market = None if page is None else self._market(page, raw, at)
             if page is None or market is None:
                 continue
 
-            playable[name] = market
+            market_by_name[name] = market
             if wire.is_trading(page):
-                trading[name] = raw
+                trading_records[name] = raw
 
-        books = await self._books(trading)
+        books = await self._books(trading_records)
         listings = []
-        for name, market in playable.items():
+        for name, market in market_by_name.items():
             price = None
-            if name in trading:
+            if name in trading_records:
                 price = self._priced(raws[name], at, books.get(name))
             listings.append(Listing(market, price))
         return listings
@@ -123,34 +123,36 @@ class Polymarket:
 
     async def _confirmed(self, raws: asking.Raw, at: datetime) -> list[Resolution]:
         """Return how markets ended by their records, unless the order book contradicts."""
-        ends: dict[str, Resolution] = {}
+        resolution_by_name: dict[str, Resolution] = {}
         for name, raw in raws.items():
             end = self._end(name, raw, at)
             if end is not None:
-                ends[name] = end
+                resolution_by_name[name] = end
 
         unconfirmed = {}
-        for name, end in ends.items():
+        for name, end in resolution_by_name.items():
             if end.source == NO_WORD or self._agreed.get(name) != end.payout:
                 unconfirmed[name] = raws[name]
         book_pages = await asking.book_pages(self._clob, self._sorter, unconfirmed)
 
         for name, raw in unconfirmed.items():
-            end = self._sorter.made(raw, confirm_resolution, ends[name], raw, book_pages.get(name))
+            end = self._sorter.make_or_report(
+                raw, confirm_resolution, resolution_by_name[name], raw, book_pages.get(name)
+            )
             if end is None:
-                del ends[name]
+                del resolution_by_name[name]
                 continue
-            if end is not ends[name]:
+            if end is not resolution_by_name[name]:
                 self._agreed[name] = end.payout
-            ends[name] = end
-        return list(ends.values())
+            resolution_by_name[name] = end
+        return list(resolution_by_name.values())
 
     def _end(self, name: str, raw: object, at: datetime) -> Resolution | None:
         """Return how a market ended by its page, and remember when it was first seen closed."""
         seen_closed_at = None
         if isinstance(raw, dict) and raw.get("closed") is True:
             seen_closed_at = self._seen_closed_at.setdefault(name, at)
-        return self._sorter.made(raw, resolution, raw, at, seen_closed_at)
+        return self._sorter.make_or_report(raw, resolution, raw, at, seen_closed_at)
 
     async def past_markets(self, request: PastRequest) -> PastSelection:
         """Return the markets that are wanted of those that were open at some time."""
@@ -160,7 +162,9 @@ class Polymarket:
         if request.slugs:
             raws = await asking.market_slugs(self._gamma, request.slugs)
             for slug in set(request.slugs) - {label(raw, "slug") for raw in raws}:
-                self._sorter.tell(RejectedRecord("market", "missing", "the venue has no such market"), slug)
+                self._sorter.report_fault(
+                    RejectedRecord("market", "missing", "the venue has no such market"), slug
+                )
             add(raws)
 
         for event in request.events:
@@ -187,23 +191,23 @@ class Polymarket:
 
         That can be told only if the volumes fall, as was asked.
         """
-        found = []
+        past_or_reasons = []
         volumes = []
         for raw in raws:
-            past = self._sorter.made(raw, self._past, raw)
+            past = self._sorter.make_or_report(raw, self._past, raw)
             if past is not None:
-                found.append(past)
+                past_or_reasons.append(past)
             if isinstance(past, PastMarket):
                 volumes.append(past.volume)
 
-        selection.add(found)
+        selection.add(past_or_reasons)
         if not volumes or volumes != sorted(volumes, reverse=True):
             return False
         return selection.passed_by(volumes[0])
 
     def _past(self, raw: object) -> PastMarket | str:
         """Return a past market, or why it is left out."""
-        page = read(wire.PolymarketPage, raw, "market")
+        page = read_record(wire.PolymarketPage, raw, "market")
         fault = wire.unplayable(page)
         if fault is not None:
             return _reason(fault)
@@ -220,7 +224,7 @@ class Polymarket:
         spans = {}
         for market_id, past in by_id.items():
             raws[market_id.removeprefix(wire.PREFIX)] = past.raw
-            token = self._sorter.made(past.raw, token_of, past.raw)
+            token = self._sorter.make_or_report(past.raw, token_of, past.raw)
             if token:
                 spans[token] = past.in_time(request)
 
@@ -238,14 +242,14 @@ class Polymarket:
 
         quotes: list[Quote] = []
         for name, raw in raws.items():
-            token = self._sorter.made(raw, token_of, raw)
+            token = self._sorter.make_or_report(raw, token_of, raw)
             if not token:
                 continue
 
             points = self._past_points.pop(token, None)
             if points is None:
                 points = await asking.history(self._clob, token, start, end, hours)
-            quotes += self._sorter.made_all(points, past_quote, name)
+            quotes += self._sorter.make_all(points, past_quote, name)
 
         within = (quote for quote in quotes if start <= quote.at <= end)
         return sorted(within, key=lambda quote: quote.at)
@@ -287,7 +291,7 @@ class Polymarket:
 
     def _page(self, raw: object) -> wire.PolymarketPage | None:
         """Return what a market's record holds; None if it can't be read."""
-        return self._sorter.made(raw, read, wire.PolymarketPage, raw, "market")
+        return self._sorter.make_or_report(raw, read_record, wire.PolymarketPage, raw, "market")
 
     def _playable(self, raw: object) -> wire.PolymarketPage | None:
         """Return the page of a market that was asked for; None, which is reported, if it can't be played."""
@@ -297,22 +301,22 @@ class Polymarket:
 
         fault = wire.unplayable(page)
         if fault is not None:
-            self._sorter.tell(fault, label(raw, "id"), raw)
+            self._sorter.report_fault(fault, label(raw, "id"), raw)
             return None
         return page
 
     def _market(self, page: wire.PolymarketPage, raw: object, at: datetime) -> Market | None:
         """Return a market by its page; None if it makes no sense."""
-        rate = self._sorter.made(raw, wire.fee_rate, page)
+        rate = self._sorter.make_or_report(raw, wire.fee_rate, page)
         if rate is None:
             rate = wire.USUAL_FEE
-        return self._sorter.made(raw, wire.market, page, rate, at)
+        return self._sorter.make_or_report(raw, wire.market, page, rate, at)
 
     async def _books(self, raws: asking.Raw) -> asking.Raw:
         """Return the books of markets. Those without one are reported."""
         tokens = {}
         for name, raw in raws.items():
-            token = self._sorter.made(raw, token_of, raw)
+            token = self._sorter.make_or_report(raw, token_of, raw)
             if token:
                 tokens[name] = token
 
@@ -322,14 +326,16 @@ class Polymarket:
             if token in books:
                 by_name[name] = books[token]
             else:
-                self._sorter.tell(RejectedRecord("quote", "no_book", "the venue shows no book of it"), name)
+                self._sorter.report_fault(
+                    RejectedRecord("quote", "no_book", "the venue shows no book of it"), name
+                )
         return by_name
 
     def _page_quote(self, raw: object, at: datetime) -> Quote | None:
         """Return the prices on a market's page. A volume that makes no sense is reported."""
-        price = self._sorter.made(raw, quote, raw, at)
+        price = self._sorter.make_or_report(raw, quote, raw, at)
         if price is not None and price.volume is None:
-            self._sorter.made(raw, check_volume, raw, wire.figure, *VOLUMES)
+            self._sorter.make_or_report(raw, check_volume, raw, wire.figure, *VOLUMES)
         return price
 
     def _priced(self, raw: object, at: datetime, book: object) -> Quote | None:
@@ -340,7 +346,7 @@ class Polymarket:
 
         price, fault = quote_with_book(page, book)
         if fault is not None:
-            self._sorter.tell(fault, label(raw, "id"), book)
+            self._sorter.report_fault(fault, label(raw, "id"), book)
         return price
 
 

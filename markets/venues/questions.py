@@ -102,13 +102,17 @@ class QuestionVenue:
             self._found = read_questions(self._folder, self._read_form)
             self._fingerprint = fingerprint
 
-        whole = self._found.whole_faults
-        if whole:
-            more = ""
-            if len(whole) > 1:
-                more = f"; `arena check {self._folder}` shows all {len(whole):,} faults"
-            message = f"{self._folder}/{whole[0].place}: {whole[0].message}"
-            raise VenueError("bad_folder", message, f"{whole[0].hint}{more}", stops=True)
+        whole_file_faults = self._found.whole_faults
+        if whole_file_faults:
+            all_faults_hint = ""
+            if len(whole_file_faults) > 1:
+                all_faults_hint = (
+                    f"; `arena check {self._folder}` shows all {len(whole_file_faults):,} faults"
+                )
+            message = f"{self._folder}/{whole_file_faults[0].place}: {whole_file_faults[0].message}"
+            raise VenueError(
+                "bad_folder", message, f"{whole_file_faults[0].hint}{all_faults_hint}", stops=True
+            )
         return self._found
 
 

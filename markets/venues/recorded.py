@@ -66,13 +66,13 @@ class RecordedVenue:
         listings = []
         for market in markets:
             record = self._markets.get(market)
-            page = None if record is None else record.page(at)
-            if record is None or page is None or page.opens_at > at:
+            market_then = None if record is None else record.page(at)
+            if record is None or market_then is None or market_then.opens_at > at:
                 continue
 
             if market in self._unbettable:
-                page = replace(page, min_shares=NO_BET)
-            listings.append(Listing(page, record.quote(at)))
+                market_then = replace(market_then, min_shares=NO_BET)
+            listings.append(Listing(market_then, record.quote(at)))
         return listings
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:

@@ -267,7 +267,7 @@ class SeriesVenue:
 
         for name in pages.keys() & reading.series.keys():
             series = reading.series[name]
-            reading.series[name] = replace(series, page=_merged(pages[name], series.page))
+            reading.series[name] = replace(series, page=_merged_page(pages[name], series.page))
         return reading
 
     # ── files ────────────────────────────────────────────────────────────────────────────────────────────
@@ -300,9 +300,9 @@ class SeriesVenue:
         try:
             status = path.stat()
             modified = status.st_mtime_ns, status.st_size
-            known = self._files.get(path)
-            if known is not None and known.modified == modified:
-                return known
+            known_state = self._files.get(path)
+            if known_state is not None and known_state.modified == modified:
+                return known_state
             text = path.read_bytes().decode("utf-8-sig")
         except OSError as error:
             return self._faulty(path, (0, 0), f"it can't be read: {error.strerror}")
@@ -310,12 +310,12 @@ class SeriesVenue:
             return self._faulty(path, (0, 0), f"byte {error.start + 1} is not UTF-8")
 
         try:
-            found = read_series(path.name, text, self._settings.lag_days)
+            series_read = read_series(path.name, text, self._settings.lag_days)
         except BadSeries as bad:
             state = FileState(modified, faults=bad.faults)
         else:
-            state = FileState(modified, tuple(found))
-            if self.stamp == "replay" and not all(series.has_vintages for series in found):
+            state = FileState(modified, tuple(series_read))
+            if self.stamp == "replay" and not all(series.has_vintages for series in series_read):
                 reason = "the past can't be played without it: add the column, or set lag_days"
                 state = FileState(modified, faults=(SeriesFault(path.name, 1, "published", reason),))
         self._files[path] = state
@@ -342,14 +342,16 @@ class SeriesVenue:
     async def _read_servers(self, reading: SeriesReading, at: datetime) -> None:
         """Read the series that are named by address; what a server doesn't have is gone."""
         key = os.environ.get(KEY, "")
-        asked: dict[str, Callable[[], Awaitable[Series]]] = {}
+        request_by_name: dict[str, Callable[[], Awaitable[Series]]] = {}
         for name in self._settings.fred:
-            asked[name] = partial(fred_series, self._graph, self._api, name, key)
+            request_by_name[name] = partial(fred_series, self._graph, self._api, name, key)
         for codes in self._settings.dbnomics:
-            asked[dbnomics_name(codes)] = partial(dbnomics_series, self._dbnomics, codes)
+            request_by_name[dbnomics_name(codes)] = partial(dbnomics_series, self._dbnomics, codes)
 
-        answers = await asyncio.gather(*(self._answer(name, ask, at) for name, ask in asked.items()))
-        for name, answer in zip(asked, answers, strict=True):
+        answers = await asyncio.gather(
+            *(self._answer(name, ask, at) for name, ask in request_by_name.items())
+        )
+        for name, answer in zip(request_by_name, answers, strict=True):
             if isinstance(answer, Series):
                 reading.add(answer, name)
             elif answer.code != "missing":
@@ -359,9 +361,9 @@ class SeriesVenue:
         self, name: str, ask: Callable[[], Awaitable[Series]], at: datetime
     ) -> Series | VenueError:
         """Return a series from its server, or the error; a recent answer is used again."""
-        known = self._answers.get(name)
-        if known is not None and abs(at - known[0]) < KEPT:
-            return known[1]
+        earlier_answer = self._answers.get(name)
+        if earlier_answer is not None and abs(at - earlier_answer[0]) < KEPT:
+            return earlier_answer[1]
 
         try:
             answer = await ask()
@@ -387,7 +389,7 @@ def file_faults(settings: Settings) -> list[str]:
     return [fault.words for fault in reading.faults]
 
 
-def _merged(page: SeriesPage, own: SeriesPage) -> SeriesPage:
+def _merged_page(page: SeriesPage, own: SeriesPage) -> SeriesPage:
     """Return what the folder says of a series, with what its own source says where the folder is silent."""
     title = page.title or own.title
     category = page.category or own.category

@@ -59,10 +59,10 @@ class Simulator:
 
     def _check_reachable(self, at: datetime) -> None:
         """Raise `VenueError` during an outage."""
-        back = outage_end(at, self._settings, self._chance)
-        if back is not None:
+        outage_end_at = outage_end(at, self._settings, self._chance)
+        if outage_end_at is not None:
             message = f"the simulated venue is down at {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-            hint = f"it is back at {back:%Y-%m-%d %H:%M} UTC; outage_rate: 0 rules out outages"
+            hint = f"it is back at {outage_end_at:%Y-%m-%d %H:%M} UTC; outage_rate: 0 rules out outages"
             raise VenueError("unreachable", message, hint)
 
 

@@ -18,7 +18,7 @@ from arena.record.record import Record
 from arena.record.schema.database import connect
 from arena.record.write.heads import add_head
 from arena.verify.content import verified_content
-from markets.bundle.files import JOURNAL, alone, append
+from markets.bundle.files import JOURNAL, append, locked_folder
 from markets.venues.wire.http import AnswerStore
 from tests.arena.config_files import SMALL
 from tests.arena.config_files import write as write_config
@@ -120,7 +120,7 @@ def test_a_head_is_on_the_disk_before_it_counts_as_published(
 
 def test_a_bundle_says_on_the_disk_how_long_it_was_before_it_grows(flushed: Flushed, tmp_path: Path) -> None:
     """And its journal goes once what was added is there."""
-    with alone(tmp_path / "bundle"):
+    with locked_folder(tmp_path / "bundle"):
         append(tmp_path / "bundle", {"notes.jsonl": [{"a": 1}]}, {})
     names = [path.name for path, _ in flushed]
     assert names == [f"{JOURNAL}.new", "bundle", "notes.jsonl", "bundle"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markets.millionths import ONE
-from markets.odds import bell, log_odds, probability, split
+from markets.odds import bell, log_odds, probability, softmax_millionths
 
 probabilities = st.integers(1, ONE - 1)
 
@@ -79,7 +79,7 @@ weights = st.lists(st.floats(-20, 20), min_size=2, max_size=8)
 
 @given(weights)
 def test_what_is_split_sums_to_one_and_leaves_nobody_out(powers: list[float]) -> None:
-    found = split(powers)
+    found = softmax_millionths(powers)
     assert sum(found) == ONE
     assert min(found) >= 1
 
@@ -88,14 +88,14 @@ def test_what_is_split_sums_to_one_and_leaves_nobody_out(powers: list[float]) ->
 def test_it_is_split_as_the_textbook_says(powers: list[float]) -> None:
     """Each part to the millionth, but for the largest, which makes up for what rounding did to the others."""
     total = math.fsum(math.exp(power) for power in powers)
-    for part, power in zip(split(powers), powers, strict=True):
+    for part, power in zip(softmax_millionths(powers), powers, strict=True):
         assert abs(part - ONE * math.exp(power) / total) <= len(powers)
 
 
 @given(st.floats(-10, 10), st.floats(-10, 10))
 def test_two_are_split_by_the_odds_between_them(x: float, y: float) -> None:
-    assert abs(split([x, y])[0] - probability(x - y)) <= 1
+    assert abs(softmax_millionths([x, y])[0] - probability(x - y)) <= 1
 
 
 def test_too_little_to_be_seen_is_the_least_possible() -> None:
-    assert split([500.0, 0.0, -500.0]) == (999_998, 1, 1)
+    assert softmax_millionths([500.0, 0.0, -500.0]) == (999_998, 1, 1)

@@ -340,7 +340,7 @@ def test_ends_a_month_are_those_that_close_and_are_shown() -> None:
     shown = 1 - 0.9**10  # each round shows one in ten, and a market is on offer for ten rounds
     assert expected_ends_a_month(listings, by_lot, NOW, DAY) == pytest.approx(150 * shown)
     for rule in (soonest, by_lot):  # of a tenth of them it is known that they are a tenth
-        parts = expected_ends_a_month(listings[:10], rule, NOW, DAY, of=100)
+        parts = expected_ends_a_month(listings[:10], rule, NOW, DAY, population=100)
         twice = [replace(x, market=replace(x.market, id=MarketId(f"{x.market.id}+"))) for x in listings]
         whole = expected_ends_a_month([*listings, *twice], rule.model_copy(update={"per_event": 9}), NOW, DAY)
         assert parts == pytest.approx(whole)

@@ -28,7 +28,7 @@ import pytest
 from markets.bundle.read import read
 from markets.model import NEVER
 from markets.stories import subject
-from markets.venues.wire.kalshi_records import story as kalshi_story
+from markets.venues.wire.kalshi_records import story_of_event as kalshi_story
 from markets.venues.wire.polymarket_records import event_of_market, story_of
 
 LABELS = Path(__file__).parent / "stories.csv"

@@ -17,7 +17,7 @@ from arena.exports.forms.cells import (
     instant,
 )
 from arena.exports.table import ExportColumn, Kind, Row, column_names
-from markets.hashes import keys_once, timestamp_text
+from markets.hashes import object_without_repeated_keys, timestamp_text
 
 
 def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> int:
@@ -41,7 +41,7 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
-                row = json.loads(line, object_pairs_hook=keys_once)
+                row = json.loads(line, object_pairs_hook=object_without_repeated_keys)
             except (ValueError, RecursionError) as error:
                 raise bad_file(path.name, f"row {number} is not JSON: {error}") from error
             if not isinstance(row, dict):

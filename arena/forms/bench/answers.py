@@ -29,7 +29,7 @@ class Submitter:
 
 
 def submission(
-    file: str, text: str, by: Submitter, asked: QuestionSet
+    file: str, text: str, submitter: Submitter, question_set: QuestionSet
 ) -> tuple[dict[str, Any], ForecastFile, list[FileFault]]:
     """Return a submission in the published form from a CSV of answers, with all of its faults."""
     lines = csv.DictReader(io.StringIO(text, newline=""))
@@ -43,24 +43,30 @@ def submission(
 
     faults = []
     answers = []
-    pairs = _pairs_by_name(asked)
+    combination_of_name = _pairs_by_name(question_set)
     for row, cells in enumerate(rows, 1):
-        answers.append(_answer(cells, pairs))
+        answers.append(_published_answer(cells, combination_of_name))
         if None in cells:
             what = "it has more cells than the first line"
             hint = "put texts with commas in quotes"
             faults.append(FileFault(file, "row", what, hint, part="forecasts", row=row))
 
     data = {
-        "organization": by.organization,
-        "model": by.model,
-        "model_organization": by.lab,
-        "question_set": asked.name,
-        "forecast_due_date": asked.due,
+        "organization": submitter.organization,
+        "model": submitter.model,
+        "model_organization": submitter.lab,
+        "question_set": question_set.name,
+        "forecast_due_date": question_set.due,
         "forecasts": answers,
     }
-    filed, own = read_forecast_file(file, json.dumps(data), combinations=bool(pairs))
-    return data, filed, in_row_order([*faults, *own, *check_answers(filed, asked)])
+    forecast_file, file_faults = read_forecast_file(
+        file, json.dumps(data), combinations=bool(combination_of_name)
+    )
+    return (
+        data,
+        forecast_file,
+        in_row_order([*faults, *file_faults, *check_answers(forecast_file, question_set)]),
+    )
 
 
 def _check_columns(file: str, columns: Sequence[str]) -> None:
@@ -78,15 +84,17 @@ def _check_columns(file: str, columns: Sequence[str]) -> None:
 
 def _pairs_by_name(asked: QuestionSet) -> dict[str, tuple[list[str], list[int]]]:
     """Return both ids of each combination and their directions, by the name that answers use."""
-    pairs = {}
+    combination_of_name = {}
     for question in asked.questions:
         if question.combined:
-            for name, ways in question.ways.items():
-                pairs[name] = (question.texts["id"], list(ways))
-    return pairs
+            for name, directions in question.ways.items():
+                combination_of_name[name] = (question.texts["id"], list(directions))
+    return combination_of_name
 
 
-def _answer(cells: Mapping[str, str], pairs: Mapping[str, tuple[list[str], list[int]]]) -> dict[str, Any]:
+def _published_answer(
+    cells: Mapping[str, str], combination_of_name: Mapping[str, tuple[list[str], list[int]]]
+) -> dict[str, Any]:
     """Return a row of the published form; a forecast that is not a number is kept, and becomes a fault."""
     stated = (cells["forecast"] or "").strip()
     forecast: float | str = stated
@@ -99,10 +107,10 @@ def _answer(cells: Mapping[str, str], pairs: Mapping[str, tuple[list[str], list[
         "resolution_date": cells["resolution_date"] or None,
         "reasoning": cells.get("reasoning") or None,
     }
-    if cells["id"] in pairs:
-        ids, ways = pairs[cells["id"]]
+    if cells["id"] in combination_of_name:
+        ids, directions = combination_of_name[cells["id"]]
         answer["id"] = ids
-        answer["direction"] = ways
+        answer["direction"] = directions
     return answer
 
 
@@ -120,13 +128,13 @@ def check_answers(filed: ForecastFile, asked: QuestionSet) -> Iterator[FileFault
             questions[question.source, name] = question
 
     for row in filed.rows:
-        own = questions.get((row.source, row.id))
-        if own is None:
+        question_answered = questions.get((row.source, row.id))
+        if question_answered is None:
             what = f"{row.id!r} of {row.source} is not in {asked.name}"
             hint = "remove the row or correct id or source"
             yield FileFault(filed.file, "id", what, hint, part="forecasts", row=row.row)
         else:
-            yield from _date_faults(filed.file, row, own)
+            yield from _date_faults(filed.file, row, question_answered)
 
     if all(row.user is None for row in filed.rows):
         yield from _coverage_faults(filed, asked)
@@ -162,8 +170,8 @@ def coverage(answered: Set[Asked], asked: QuestionSet) -> dict[str, tuple[int, i
     """Return the number of answered rows of each half, and of all rows."""
     halves: dict[str, tuple[int, int]] = {"market": (0, 0), "dataset": (0, 0)}
     for question in asked.questions:
-        kind = HALVES[question.is_market]
-        have, wanted = halves[kind]
+        half = HALVES[question.is_market]
+        answered_count, row_count = halves[half]
         rows = question.asked
-        halves[kind] = have + sum(row in answered for row in rows), wanted + len(rows)
+        halves[half] = answered_count + sum(row in answered for row in rows), row_count + len(rows)
     return halves

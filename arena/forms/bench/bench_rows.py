@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 from arena.errors import ArenaError, FileFault
 from arena.forms.bench.model import NOTHING, WAYS, combination_id, is_day
 from arena.forms.csv_columns import SHOWN
-from markets.hashes import keys_once
+from markets.hashes import object_without_repeated_keys
 
 HALF_LETTER = re.compile(r"\\u[dD][89a-fA-F]")
 SHARE_HINT = "write a probability from 0 to 1, such as 0.35"
@@ -46,7 +46,7 @@ class RowReader:
         self.part = part
         self.faults: list[FileFault] = []
 
-    def fault(self, row: int | None, name: str, message: str, hint: str) -> None:
+    def note_fault(self, row: int | None, name: str, message: str, hint: str) -> None:
         """Note a fault in a field of a row, or of the whole file."""
         part = self.part if row else ""
         self.faults.append(FileFault(self.file, name, message, hint, part=part, row=row))
@@ -54,7 +54,7 @@ class RowReader:
     def document(self, text: str) -> dict[str, Any]:
         """Return the object in the file; raise `ArenaError` if it can't be read at all."""
         try:
-            data = json.loads(text.removeprefix("\ufeff"), object_pairs_hook=keys_once)
+            data = json.loads(text.removeprefix("\ufeff"), object_pairs_hook=object_without_repeated_keys)
         except json.JSONDecodeError as error:
             where = f"{self.file}:{error.lineno}:{error.colno}"
             what = f"{where}: this is not JSON: {error.msg}"
@@ -79,10 +79,10 @@ class RowReader:
             if isinstance(item, dict):
                 yield row, item
             else:
-                self.fault(row, "row", f"{short_text(item)} is not an object", "write it in braces")
+                self.note_fault(row, "row", f"{short_text(item)} is not an object", "write it in braces")
 
         if not data[self.part]:
-            self.fault(None, self.part, "there is none", "add the rows")
+            self.note_fault(None, self.part, "there is none", "add the rows")
 
     def header(self, data: Mapping[str, Any], *names: str) -> str:
         """Return the text of the first of these fields that is present."""
@@ -92,10 +92,10 @@ class RowReader:
             value = data[name]
             if isinstance(value, str) and value.strip():
                 return value
-            self.fault(None, name, f"{short_text(value)} is not a name", "write a text")
+            self.note_fault(None, name, f"{short_text(value)} is not a name", "write a text")
             return ""
 
-        self.fault(None, names[0], "it is missing", "add it")
+        self.note_fault(None, names[0], "it is missing", "add it")
         return ""
 
     def due(self, data: Mapping[str, Any]) -> str:
@@ -107,7 +107,7 @@ class RowReader:
         what = "it is missing"
         if "forecast_due_date" in data:
             what = f"{short_text(value)} is not a day"
-        self.fault(None, "forecast_due_date", what, "write it like 2026-03-01")
+        self.note_fault(None, "forecast_due_date", what, "write it like 2026-03-01")
         return ""
 
     def key(self, row: int, item: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -118,13 +118,13 @@ class RowReader:
             direction = item.get("direction")
             if direction not in (None, NOTHING, *map(list, WAYS)):
                 what = f"{short_text(direction)} is not how two questions may end"
-                self.fault(row, "direction", what, "write [1, 1], [1, -1], [-1, 1] or [-1, -1]")
+                self.note_fault(row, "direction", what, "write [1, 1], [1, -1], [-1, 1] or [-1, -1]")
             name = combination_id(name, direction)
 
         for field_name, value in (("source", source), ("id", name)):
             if not isinstance(value, str) or not value.strip():
                 what = f"{short_text(value)} is not a name" if field_name in item else "it is missing"
-                self.fault(row, field_name, what, "copy it from the question set")
+                self.note_fault(row, field_name, what, "copy it from the question set")
         if not isinstance(source, str) or not isinstance(name, str):
             return None
         return (source, name) if source and name else None
@@ -137,7 +137,9 @@ class RowReader:
         if isinstance(text, str) and is_day(text):
             return text
 
-        self.fault(row, "resolution_date", f"{short_text(value)} is not a day", "write it like 2026-03-08")
+        self.note_fault(
+            row, "resolution_date", f"{short_text(value)} is not a day", "write it like 2026-03-08"
+        )
         return None
 
     def share(self, row: int, name: str, value: object) -> float | None:
@@ -145,7 +147,7 @@ class RowReader:
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
             return float(value)
 
-        self.fault(row, name, f"{short_text(value)} is not a number from 0 to 1", SHARE_HINT)
+        self.note_fault(row, name, f"{short_text(value)} is not a number from 0 to 1", SHARE_HINT)
         return None
 
 

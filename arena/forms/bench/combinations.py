@@ -21,7 +21,7 @@ from arena.forms.bench.model import (
     QuestionSet,
     ResolutionSet,
     is_combination,
-    joint,
+    joint_probability,
 )
 
 Dated = Mapping[str, BenchResolution]
@@ -31,37 +31,39 @@ Dated = Mapping[str, BenchResolution]
 def with_combinations(resolved: ResolutionSet, asked: QuestionSet) -> ResolutionSet:
     """Return a resolution set completed with the combinations of a question set."""
     existing = {(row.source, row.id) for row in resolved.rows}
-    by_question: dict[tuple[str, str], dict[str, BenchResolution]] = defaultdict(dict)
+    resolutions_by_date: dict[tuple[str, str], dict[str, BenchResolution]] = defaultdict(dict)
     for row in resolved.rows:
-        by_question[row.source, row.id][row.date] = row
+        resolutions_by_date[row.source, row.id][row.date] = row
 
     rows = list(resolved.rows)
     for question in asked.questions:
         if not question.combined:
             continue
-        first, second = [by_question[question.source, part["id"]] for part in question.parts]
-        for name, ways in question.ways.items():
+        first, second = [resolutions_by_date[question.source, part["id"]] for part in question.parts]
+        for name, directions in question.ways.items():
             if (question.source, name) not in existing:
-                rows.extend(_combined_rows(question, name, ways, first, second))
+                rows.extend(_combined_rows(question, name, directions, first, second))
     return replace(resolved, rows=tuple(rows))
 
 
 def _combined_rows(
-    question: BenchQuestion, name: str, ways: Sequence[int], first: Dated, second: Dated
+    question: BenchQuestion, name: str, directions: Sequence[int], first: Dated, second: Dated
 ) -> Iterator[BenchResolution]:
     """Yield the resolution of a combination in one pair of directions, at each date known for both."""
     for date in sorted(first.keys() | second.keys()):
         if question.is_market:  # a market keeps the last value that was noted
-            ends = [_newest(first, date), _newest(second, date)]
+            part_resolutions = [_newest(first, date), _newest(second, date)]
         else:
-            ends = [first.get(date), second.get(date)]
+            part_resolutions = [first.get(date), second.get(date)]
 
-        known = [end for end in ends if end is not None]
-        if len(known) < len(ends):
+        known_resolutions = [end for end in part_resolutions if end is not None]
+        if len(known_resolutions) < len(part_resolutions):
             continue
-        value = joint([end.value for end in known], ways)
+        value = joint_probability([end.value for end in known_resolutions], directions)
         if value is not None:
-            yield BenchResolution(question.source, name, date, value, _is_resolved(known, ways))
+            yield BenchResolution(
+                question.source, name, date, value, _is_resolved(known_resolutions, directions)
+            )
 
 
 def _newest(rows: Dated, until: str) -> BenchResolution | None:
@@ -71,30 +73,30 @@ def _newest(rows: Dated, until: str) -> BenchResolution | None:
     return rows[dates[place - 1]] if place else None
 
 
-def _is_resolved(ends: Sequence[BenchResolution], ways: Sequence[int]) -> bool:
+def _is_resolved(ends: Sequence[BenchResolution], directions: Sequence[int]) -> bool:
     """Tell whether the joint outcome of two questions is certain."""
     if all(end.resolved for end in ends):
         return True
 
-    for end, way in zip(ends, ways, strict=True):
-        failing = 0.0 if way == 1 else 1.0
-        if end.resolved and end.value == failing:
+    for end, direction in zip(ends, directions, strict=True):
+        value_that_fails = 0.0 if direction == 1 else 1.0
+        if end.resolved and end.value == value_that_fails:
             return True
     return False
 
 
 def combined_answers(answers: Mapping[Asked, float], asked: QuestionSet) -> dict[Asked, float]:
     """Return answers completed with combinations, derived from the parts as if independent."""
-    whole = dict(answers)
+    completed = dict(answers)
     for question in asked.questions:
         if not question.combined:
             continue
         for source, name, day in question.asked:
             parts = [answers.get((source, part["id"], day)) for part in question.parts]
-            share = joint(parts, question.ways[name])
+            share = joint_probability(parts, question.ways[name])
             if share is not None:
-                whole.setdefault((source, name, day), share)
-    return whole
+                completed.setdefault((source, name, day), share)
+    return completed
 
 
 def has_combinations(rows: Iterable[BenchForecast]) -> bool:

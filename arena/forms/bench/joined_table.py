@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from arena.errors import FileFault
-from arena.forms.bench.model import HALVES, MARKET_SOURCES, share_in
+from arena.forms.bench.model import HALVES, MARKET_SOURCES, probability_or_none
 from arena.forms.model import (
     SourceData,
     SourceFile,
@@ -36,7 +36,7 @@ def read_joined(files: Sequence[SourceFile]) -> SourceData:
     faults: list[FileFault] = []
 
     for file in files:
-        for row in read_rows(file, faults, missing=""):
+        for row in read_rows(file, faults, fill_for_missing=""):
             cells = row.fields
             place = row.place
             probability, value = _shares(place, cells, faults)
@@ -50,7 +50,7 @@ def read_joined(files: Sequence[SourceFile]) -> SourceData:
                 outcomes[key] = SourceOutcome(key, value, place=place, final=is_final)
 
             name = next((cells[column] for column in NAMES if cells.get(column)), file.name)
-            price = share_in(cells.get("market_value_on_due_date")) if is_market else None
+            price = probability_or_none(cells.get("market_value_on_due_date")) if is_market else None
             forecasts.append(SourceForecast(key, name, place, probability=probability, price=price))
 
     return SourceData(
@@ -77,7 +77,7 @@ def _shares(
     values = []
     for column in ("forecast", "resolved_to"):
         text = cells[column]
-        value = share_in(text)
+        value = probability_or_none(text)
         if value is None and text:
             what = f"{text[:40]!r} is not a number from 0 to 1"
             hint = "correct the cell or remove the line"

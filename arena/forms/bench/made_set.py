@@ -83,21 +83,21 @@ def make_set(plan: SetPlan, candidates: Sequence[SetCandidate], origin: Mapping[
     for candidate in candidates:
         by_source[candidate.source].append(candidate)
 
-    room = {}
-    for source, own in by_source.items():
-        room[source] = _most(len(own), plan.combinations)
-    shares = share_evenly(room, plan.size, plan.seed)
-    found = sum(shares.values())
-    if found < plan.size or found == 0:
-        parts = ", ".join(f"{source} {count}" for source, count in sorted(room.items()))
-        message = f"{found} of {plan.size} questions can be made: {parts or 'there are no candidates'}"
+    most_of_source = {}
+    for source, own_candidates in by_source.items():
+        most_of_source[source] = _most_questions(len(own_candidates), plan.combinations)
+    count_of_source = share_evenly(most_of_source, plan.size, plan.seed)
+    possible = sum(count_of_source.values())
+    if possible < plan.size or possible == 0:
+        parts = ", ".join(f"{source} {count}" for source, count in sorted(most_of_source.items()))
+        message = f"{possible} of {plan.size} questions can be made: {parts or 'there are no candidates'}"
         hint = "ask for fewer, sync more markets, or name a folder with published sets with --from"
         raise ArenaError("few_questions", message, hint)
 
     questions: list[Item] = []
     markets_first = sorted(by_source, key=lambda source: (not by_source[source][0].is_market, source))
     for source in markets_first:
-        questions.extend(_of_source(by_source[source], shares[source], plan))
+        questions.extend(_questions_of_source(by_source[source], count_of_source[source], plan))
 
     data = {
         "forecast_due_date": plan.due,
@@ -116,74 +116,76 @@ def plan_in(text: str) -> SetPlan | None:
     return SetPlan(**{name: made[name] for name in PLAN_FIELDS})
 
 
-def share_evenly(room: Mapping[str, int], wanted: int, seed: int) -> dict[str, int]:
+def share_evenly(most_of: Mapping[str, int], wanted: int, seed: int) -> dict[str, int]:
     """Return the even shares of `wanted` among names with limited room; the remainder goes by lot.
 
     >>> sorted(share_evenly({"a": 1, "b": 9, "c": 9}, 9, seed=0).items())
     [('a', 1), ('b', 4), ('c', 4)]
     """
-    shares = dict.fromkeys(room, 0)
-    order = sorted(room, key=lambda name: (_lot(seed, "share", name), name))
-    left = wanted
-    while left:
-        open_names = [name for name in order if shares[name] < room[name]]
+    shares = dict.fromkeys(most_of, 0)
+    names_by_lot = sorted(most_of, key=lambda name: (_lot(seed, "share", name), name))
+    still_to_share = wanted
+    while still_to_share:
+        open_names = [name for name in names_by_lot if shares[name] < most_of[name]]
         if not open_names:
             break
-        for name in open_names[:left]:
+        for name in open_names[:still_to_share]:
             shares[name] += 1
-        left -= min(left, len(open_names))
+        still_to_share -= min(still_to_share, len(open_names))
     return shares
 
 
-def _most(singles: int, with_combinations: bool) -> int:
+def _most_questions(singles: int, with_combinations: bool) -> int:
     """Return the number of questions that this many single ones allow."""
     if not with_combinations:
         return singles
-    return singles + min(singles, _pairs(singles))
+    return singles + min(singles, _pair_count(singles))
 
 
-def _pairs(singles: int) -> int:
+def _pair_count(singles: int) -> int:
     """Return the number of pairs of this many questions."""
     return singles * (singles - 1) // 2
 
 
-def _of_source(candidates: Sequence[SetCandidate], count: int, plan: SetPlan) -> Iterator[Item]:
+def _questions_of_source(candidates: Sequence[SetCandidate], count: int, plan: SetPlan) -> Iterator[Item]:
     """Yield the questions of one source: single ones, then combinations of them."""
-    paired = 0
+    # Half of the questions are combinations, as far as the single ones make enough pairs.
+    combination_count = 0
     if plan.combinations:
-        paired = min(count // 2, _pairs(count - count // 2))
+        combination_count = min(count // 2, _pair_count(count - count // 2))
 
-    singles = _drawn(candidates, count - paired, plan.seed)
+    singles = _draw_balanced(candidates, count - combination_count, plan.seed)
     for candidate in singles:
-        yield _published(candidate.item, plan)
+        yield _single_question(candidate.item, plan)
 
-    def place(pair: tuple[SetCandidate, SetCandidate]) -> bytes:
+    def pair_lot(pair: tuple[SetCandidate, SetCandidate]) -> bytes:
         first, second = pair
         return _lot(plan.seed, first.source, first.id, second.id)
 
-    for first, second in sorted(combinations(singles, 2), key=place)[:paired]:
-        yield _combined(first.item, second.item)
+    pairs_by_lot = sorted(combinations(singles, 2), key=pair_lot)
+    for first, second in pairs_by_lot[:combination_count]:
+        yield _combined_question(first.item, second.item)
 
 
-def _drawn(candidates: Sequence[SetCandidate], count: int, seed: int) -> list[SetCandidate]:
+def _draw_balanced(candidates: Sequence[SetCandidate], count: int, seed: int) -> list[SetCandidate]:
     """Return questions of a source, balanced over categories and sorted by id."""
     by_category: dict[str, list[SetCandidate]] = defaultdict(list)
     for candidate in candidates:
         by_category[candidate.category].append(candidate)
 
-    room = {category: len(own) for category, own in by_category.items()}
+    size_of_category = {category: len(members) for category, members in by_category.items()}
 
-    def lot(candidate: SetCandidate) -> tuple[bytes, str]:
+    def candidate_lot(candidate: SetCandidate) -> tuple[bytes, str]:
         return _lot(seed, candidate.source, candidate.id), candidate.id
 
     drawn: list[SetCandidate] = []
-    for category, share in share_evenly(room, count, seed).items():
-        by_lot = sorted(by_category[category], key=lot)
+    for category, share in share_evenly(size_of_category, count, seed).items():
+        by_lot = sorted(by_category[category], key=candidate_lot)
         drawn.extend(by_lot[:share])
     return sorted(drawn, key=lambda candidate: candidate.id)
 
 
-def _published(item: Item, plan: SetPlan) -> Item:
+def _single_question(item: Item, plan: SetPlan) -> Item:
     """Return a single question with a set's fields, in their order."""
     fields = {name: item[name] for name in QUESTION_FIELDS}
     if plan.combinations:
@@ -192,7 +194,7 @@ def _published(item: Item, plan: SetPlan) -> Item:
     return fields
 
 
-def _combined(first: Item, second: Item) -> Item:
+def _combined_question(first: Item, second: Item) -> Item:
     """Return a combination of two questions; one of data questions has the dates of both."""
     parts = []
     for item in (first, second):
@@ -203,15 +205,15 @@ def _combined(first: Item, second: Item) -> Item:
     if isinstance(first["resolution_dates"], list):
         dates = sorted({*first["resolution_dates"], *second["resolution_dates"]})
 
-    fields: dict[str, Any] = dict.fromkeys(QUESTION_FIELDS, NOTHING)
-    fields["id"] = [first["id"], second["id"]]
-    fields["source"] = first["source"]
-    fields["question"] = TASK
-    fields["source_intro"] = TASK
-    fields["freeze_datetime"] = max(first["freeze_datetime"], second["freeze_datetime"])
-    fields["combination_of"] = parts
-    fields["resolution_dates"] = dates
-    return fields
+    combination: dict[str, Any] = dict.fromkeys(QUESTION_FIELDS, NOTHING)
+    combination["id"] = [first["id"], second["id"]]
+    combination["source"] = first["source"]
+    combination["question"] = TASK
+    combination["source_intro"] = TASK
+    combination["freeze_datetime"] = max(first["freeze_datetime"], second["freeze_datetime"])
+    combination["combination_of"] = parts
+    combination["resolution_dates"] = dates
+    return combination
 
 
 def _lot(seed: int, *names: str) -> bytes:

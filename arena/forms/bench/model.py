@@ -78,8 +78,8 @@ class BenchQuestion:
         if self.dates:
             return None
 
-        shares = [share_in(part["freeze_datetime_value"]) for part in self.parts]
-        return joint(shares, self.ways[name])
+        shares = [probability_or_none(part["freeze_datetime_value"]) for part in self.parts]
+        return joint_probability(shares, self.ways[name])
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +194,10 @@ def is_combination(name: str) -> bool:
     return AND in name
 
 
-def pair_of(name: str) -> str:
+def without_directions(name: str) -> str:
     """Return the name of a combination without its directions; other names unchanged.
 
-    >>> pair_of("not a & not b"), pair_of("a")
+    >>> without_directions("not a & not b"), without_directions("a")
     ('a & b', 'a')
     """
     if not is_combination(name):
@@ -205,25 +205,25 @@ def pair_of(name: str) -> str:
     return AND.join(part.removeprefix("not ") for part in name.split(AND))
 
 
-def joint(shares: Sequence[float | None], ways: Sequence[int]) -> float | None:
+def joint_probability(probabilities: Sequence[float | None], directions: Sequence[int]) -> float | None:
     """Return the joint probability of independent questions in these directions; None if one is unknown.
 
-    >>> joint([0.5, 0.25], [1, -1]), joint([0.5, None], [1, 1])
+    >>> joint_probability([0.5, 0.25], [1, -1]), joint_probability([0.5, None], [1, 1])
     (0.375, None)
     """
-    product_of_all = 1.0
-    for share, way in zip(shares, ways, strict=True):
-        if share is None:
+    product = 1.0
+    for probability, direction in zip(probabilities, directions, strict=True):
+        if probability is None:
             return None
-        product_of_all *= share if way == 1 else 1 - share
-    return product_of_all
+        product *= probability if direction == 1 else 1 - probability
+    return product
 
 
-def share_in(value: object) -> float | None:
+def probability_or_none(value: object) -> float | None:
     """Return a number, possibly given as text, if it is a probability; None otherwise.
 
-    >>> share_in("0.051"), share_in("910776.0"), share_in("No"), share_in(None), share_in(0.5)
-    (0.051, None, None, None, 0.5)
+    >>> [probability_or_none(value) for value in ("0.051", "910776.0", "No", None, 0.5)]
+    [0.051, None, None, None, 0.5]
     """
     if not isinstance(value, int | float | str) or isinstance(value, bool):
         return None

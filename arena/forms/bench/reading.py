@@ -22,7 +22,7 @@ from arena.forms.bench.model import (
     QuestionSet,
     ResolutionSet,
     is_day,
-    share_in,
+    probability_or_none,
 )
 
 QUESTION_FIELDS = (
@@ -62,27 +62,27 @@ def read_question_set(
         if isinstance(item.get("id"), list) and not combinations:
             left_out += 1
             continue
-        question = _question(reader, row, item)
+        question = _read_bench_question(reader, row, item)
         if question is None:
             continue
         key = question.source, question.id
         if key in questions:
             what = f"{question.id!r} of {question.source} appears twice"
-            reader.fault(row, "id", what, "keep one of them")
+            reader.note_fault(row, "id", what, "keep one of them")
         questions[key] = question
 
     name = reader.header(data, "question_set")
     return QuestionSet(name, reader.due(data), tuple(questions.values()), left_out), reader.faults
 
 
-def _question(reader: RowReader, row: int, item: Mapping[str, Any]) -> BenchQuestion | None:
+def _read_bench_question(reader: RowReader, row: int, item: Mapping[str, Any]) -> BenchQuestion | None:
     """Return a question of a set; None if it can't be read."""
     key = reader.key(row, item)
     is_pair = isinstance(item.get("id"), list)
-    needed = PAIR_FIELDS if is_pair else QUESTION_FIELDS
-    absent = [name for name in needed if name not in item]
-    for name in absent:
-        reader.fault(row, name, "it is missing", f'say "{NOTHING}" where there is none')
+    needed_fields = PAIR_FIELDS if is_pair else QUESTION_FIELDS
+    missing_fields = [name for name in needed_fields if name not in item]
+    for name in missing_fields:
+        reader.note_fault(row, name, "it is missing", f'say "{NOTHING}" where there is none')
 
     days = item.get("resolution_dates", NOTHING)
     dates: tuple[Any, ...] = ()
@@ -92,9 +92,9 @@ def _question(reader: RowReader, row: int, item: Mapping[str, Any]) -> BenchQues
         dates = (str(days),)
     for day in dates:
         if not isinstance(day, str) or not is_day(day):
-            reader.fault(row, "resolution_dates", f"{day!r} is not a day", "write it like 2026-03-08")
+            reader.note_fault(row, "resolution_dates", f"{day!r} is not a day", "write it like 2026-03-08")
 
-    if key is None or absent or (is_pair and not _are_parts_whole(reader, row, item)):
+    if key is None or missing_fields or (is_pair and not _are_parts_whole(reader, row, item)):
         return None
     return BenchQuestion(*key, dates, is_pair, item)
 
@@ -106,7 +106,9 @@ def _are_parts_whole(reader: RowReader, row: int, item: Mapping[str, Any]) -> bo
     is_list = isinstance(parts, list) and all(isinstance(part, dict) for part in parts)
     if not is_list or [part.get("id") for part in parts] != ids:
         what = f"it does not hold the questions {short_text(ids)}"
-        reader.fault(row, "combination_of", what, "write both questions in a list, in the order of the ids")
+        reader.note_fault(
+            row, "combination_of", what, "write both questions in a list, in the order of the ids"
+        )
         return False
 
     is_whole = True
@@ -114,11 +116,11 @@ def _are_parts_whole(reader: RowReader, row: int, item: Mapping[str, Any]) -> bo
         for name in QUESTION_FIELDS:
             if name not in part:
                 hint = f'say "{NOTHING}" where there is none'
-                reader.fault(row, "combination_of", f"question {number}: {name} is missing", hint)
+                reader.note_fault(row, "combination_of", f"question {number}: {name} is missing", hint)
                 is_whole = False
         if part.get("source") != item["source"]:
             what = f"question {number} is of {short_text(part.get('source'))}"
-            reader.fault(row, "combination_of", what, f"combine questions of {item['source']}")
+            reader.note_fault(row, "combination_of", what, f"combine questions of {item['source']}")
             is_whole = False
     return is_whole
 
@@ -131,7 +133,7 @@ def read_resolution_set(
     data = reader.document(text)
     rows: dict[Asked, BenchResolution] = {}
     left_out = 0
-    empty = 0
+    without_value = 0
 
     for row, item in reader.rows(data):
         if isinstance(item.get("id"), list) and not combinations:
@@ -142,23 +144,23 @@ def read_resolution_set(
         day = reader.day(row, item.get("resolution_date"))
         resolved = item.get("resolved")
         if not isinstance(resolved, bool):
-            reader.fault(row, "resolved", f"{resolved!r} is neither true nor false", "say which")
+            reader.note_fault(row, "resolved", f"{resolved!r} is neither true nor false", "say which")
         value = item.get("resolved_to")
         if is_nothing(value):
-            empty += 1
+            without_value += 1
             continue
 
         share = reader.share(row, "resolved_to", value)
         if key is None or day is None or share is None:
             continue
-        asked = *key, day
-        if asked in rows:
-            reader.fault(row, "id", f"{key[1]!r} of {key[0]} is resolved at {day} twice", "keep one")
-        rows[asked] = BenchResolution(*asked, share, bool(resolved))
+        resolved_question = *key, day
+        if resolved_question in rows:
+            reader.note_fault(row, "id", f"{key[1]!r} of {key[0]} is resolved at {day} twice", "keep one")
+        rows[resolved_question] = BenchResolution(*resolved_question, share, bool(resolved))
 
     name = reader.header(data, "question_set", "question-set")
     due = reader.due(data)
-    return ResolutionSet(name, due, tuple(rows.values()), left_out, empty), reader.faults
+    return ResolutionSet(name, due, tuple(rows.values()), left_out, without_value), reader.faults
 
 
 def read_forecast_file(
@@ -170,7 +172,7 @@ def read_forecast_file(
     """
     reader = RowReader(file, "forecasts")
     data = reader.document(text)
-    taken: dict[tuple[str | None, Asked], BenchForecast] = {}
+    forecast_of_key: dict[tuple[str | None, Asked], BenchForecast] = {}
     left_out = 0
     unanswered = 0
 
@@ -180,75 +182,77 @@ def read_forecast_file(
         elif is_nothing(item.get("forecast", "")) and "resolved" in item:
             unanswered += 1
         else:
-            _take(reader, taken, _forecast(reader, row, item))
+            _keep_newest(reader, forecast_of_key, _read_forecast(reader, row, item))
 
     header = reader.header
-    filed = ForecastFile(
+    forecast_file = ForecastFile(
         file,
         organization=header(data, "organization"),
         model=header(data, "model"),
         lab=str(data.get("model_organization") or data.get("organization") or ""),
         question_set=header(data, "question_set", "question-set"),
         due=reader.due(data),
-        rows=tuple(taken.values()),
+        rows=tuple(forecast_of_key.values()),
         combinations=left_out,
         unanswered=unanswered,
     )
-    return filed, reader.faults
+    return forecast_file, reader.faults
 
 
-def _take(
-    reader: RowReader, taken: dict[tuple[str | None, Asked], BenchForecast], forecast: BenchForecast | None
+def _keep_newest(
+    reader: RowReader,
+    forecast_of_key: dict[tuple[str | None, Asked], BenchForecast],
+    forecast: BenchForecast | None,
 ) -> None:
     """Keep a forecast; if a processed file recorded a market more than once, keep the newest."""
     if forecast is None:
         return
 
     key = forecast.user, forecast.asked
-    earlier = taken.setdefault(key, forecast)
-    if forecast.noted != earlier.noted and forecast.forecast == earlier.forecast:
-        taken[key] = max(earlier, forecast, key=lambda row: row.noted or "")
-    elif earlier is not forecast:
-        what = f"{forecast.id!r} of {forecast.source} is answered in row {earlier.row} already"
-        reader.fault(forecast.row, "id", what, "keep one of them")
+    earlier_forecast = forecast_of_key.setdefault(key, forecast)
+    if forecast.noted != earlier_forecast.noted and forecast.forecast == earlier_forecast.forecast:
+        forecast_of_key[key] = max(earlier_forecast, forecast, key=lambda row: row.noted or "")
+    elif earlier_forecast is not forecast:
+        what = f"{forecast.id!r} of {forecast.source} is answered in row {earlier_forecast.row} already"
+        reader.note_fault(forecast.row, "id", what, "keep one of them")
 
 
-def _forecast(reader: RowReader, row: int, item: Mapping[str, Any]) -> BenchForecast | None:
+def _read_forecast(reader: RowReader, row: int, item: Mapping[str, Any]) -> BenchForecast | None:
     """Return a row of forecasts; None if it can't be read."""
     is_processed = isinstance(item.get("resolved"), bool)
     _check_fields(reader, row, item)
     key = reader.key(row, item)
-    share = None
+    probability = None
     if "forecast" in item:
-        share = reader.share(row, "forecast", item["forecast"])
+        probability = reader.share(row, "forecast", item["forecast"])
 
-    day = None
-    written = item.get("resolution_date")
-    if not is_nothing(written) and written != NOTHING:
-        day = reader.day(row, written)
-        if day is None:
+    asked_day = None
+    resolution_date = item.get("resolution_date")
+    if not is_nothing(resolution_date) and resolution_date != NOTHING:
+        asked_day = reader.day(row, resolution_date)
+        if asked_day is None:
             return None
     if key is None:
         return None
 
-    noted = None
+    noted_on = None
     if is_processed and key[0] in MARKET_SOURCES:
-        noted = day
-        day = None
+        noted_on = asked_day
+        asked_day = None
     value = item.get("resolved_to")
     has_value = is_processed and not is_nothing(value)
     user = item.get("user_id")
     return BenchForecast(
         row,
         *key,
-        day,
-        nan if share is None else share,
+        asked_day,
+        nan if probability is None else probability,
         user=None if user is None else str(user),
         value=reader.share(row, "resolved_to", value) if has_value else None,
         resolved=item["resolved"] if is_processed else None,
         imputed=item.get("imputed") is True,
-        crowd=share_in(item.get("market_value_on_due_date")),
-        noted=noted,
+        crowd=probability_or_none(item.get("market_value_on_due_date")),
+        noted=noted_on,
         reason=str(item.get("reasoning") or ""),
     )
 
@@ -257,10 +261,10 @@ def _check_fields(reader: RowReader, row: int, item: Mapping[str, Any]) -> None:
     """Note unknown fields, and reasoning that is not text."""
     if "resolved" not in item:
         for name in item.keys() - FORECAST_FIELDS:
-            reader.fault(row, str(name), "there is no such field", "remove it or correct its name")
+            reader.note_fault(row, str(name), "there is no such field", "remove it or correct its name")
     if "forecast" not in item:
-        reader.fault(row, "forecast", "it is missing", SHARE_HINT)
+        reader.note_fault(row, "forecast", "it is missing", SHARE_HINT)
 
     reasoning = item.get("reasoning")
     if not (reasoning is None or isinstance(reasoning, str)):
-        reader.fault(row, "reasoning", "it is not a text", "write a text or null")
+        reader.note_fault(row, "reasoning", "it is not a text", "write a text or null")

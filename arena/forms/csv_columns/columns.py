@@ -18,7 +18,7 @@ def read_names(cells: Cells, column: str) -> tuple[Ints, tuple[str, ...]]:
     texts = cells.columns[column]
     if "" in texts.texts:
         empty = texts.rows_with(lambda text: not text)
-        cells.wrong(column, empty, lambda _: "it is empty", f"every line needs a {column}")
+        cells.note_fault(column, empty, lambda _: "it is empty", f"every line needs a {column}")
     return number_column(texts)
 
 
@@ -28,32 +28,39 @@ def number_column(column: TextColumn) -> tuple[Ints, tuple[str, ...]]:
     >>> number_column(TextColumn(("b", "a"), np.array([0, 1, 0])))
     (array([1, 0, 1]), ('a', 'b'))
     """
-    used = np.flatnonzero(np.bincount(column.code, minlength=len(column.texts)))
-    order = sorted(used.tolist(), key=column.texts.__getitem__)
-    rank = np.zeros(len(column.texts), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return rank[column.code], tuple(map(column.texts.__getitem__, order))
+    # A joined column may have texts that no row uses.
+    uses = np.bincount(column.code, minlength=len(column.texts))
+    used_codes = np.flatnonzero(uses).tolist()
+    codes_in_text_order = sorted(used_codes, key=column.texts.__getitem__)
+
+    new_index_of_code = np.zeros(len(column.texts), dtype=np.int64)
+    new_index_of_code[codes_in_text_order] = np.arange(len(codes_in_text_order))
+    sorted_texts = tuple(column.texts[code] for code in codes_in_text_order)
+    return new_index_of_code[column.code], sorted_texts
 
 
 def read_column(
-    cells: Cells, column: str, parse: Callable[[str], float], hint: str, blank: bool = False
+    cells: Cells, column: str, parse: Callable[[str], float], hint: str, allows_blank: bool = False
 ) -> Floats:
-    """Return a column of numbers, parsing each distinct text once; with `blank`, empty cells are NaN."""
+    """Return a column of numbers, each distinct text parsed once, and note the texts that are none as faults.
+
+    With `allows_blank`, an empty cell is NaN and no fault.
+    """
     texts = cells.columns[column]
     values = np.full(len(texts.texts), nan)
-    wrong: dict[str, list[int]] = {}
+    places_by_reason: dict[str, list[int]] = {}
     for place, text in enumerate(texts.texts):
-        if blank and not text:
+        if allows_blank and not text:
             continue
         try:
             values[place] = parse(cells.number_text(text))
         except ValueError as error:
             reason = str(error) if text else ""
-            wrong.setdefault(reason, []).append(place)
+            places_by_reason.setdefault(reason, []).append(place)
 
-    for reason, places in wrong.items():
+    for reason, places in places_by_reason.items():
         rows = np.flatnonzero(np.isin(texts.code, places))
-        cells.wrong(column, rows, partial(_bad_cell, cells, column, reason), hint, reason)
+        cells.note_fault(column, rows, partial(_bad_cell, cells, column, reason), hint, reason)
     return values[texts.code]
 
 
@@ -73,15 +80,17 @@ def has_plain_times(cells: Cells, columns: Iterable[str]) -> bool:
     return False
 
 
-def read_times(cells: Cells, columns: Sequence[str], blank: Collection[str] = ()) -> dict[str, Floats]:
+def read_times(
+    cells: Cells, columns: Sequence[str], blank_columns: Collection[str] = ()
+) -> dict[str, Floats]:
     """Return those of the time columns that exist, all dates or all numbers; NaN for allowed blanks."""
-    here = [column for column in columns if column in cells.columns]
+    existing_columns = [column for column in columns if column in cells.columns]
     times = {}
-    for column in here:
-        times[column] = read_column(cells, column, parse_time, TIME_HINT, column in blank)
+    for column in existing_columns:
+        times[column] = read_column(cells, column, parse_time, TIME_HINT, column in blank_columns)
 
-    as_numbers = has_plain_times(cells, here)
-    for column in here:
+    as_numbers = has_plain_times(cells, existing_columns)
+    for column in existing_columns:
         _check_one_unit(cells, column, as_numbers)
     return times
 
@@ -95,25 +104,30 @@ def _check_one_unit(cells: Cells, column: str, as_numbers: bool) -> None:
     def what(row: int) -> str:
         return f"{cells.shown(column, row)} mixes numbers and dates"
 
-    cells.wrong(column, cells.columns[column].rows_with(is_other), what, UNIT_HINT)
+    cells.note_fault(column, cells.columns[column].rows_with(is_other), what, UNIT_HINT)
 
 
 def check_same_by_question(
-    cells: Cells, question: Ints, column: str, values: Floats | Ints, of: str = "question"
+    cells: Cells, question: Ints, column: str, values: Floats | Ints, unit: str = "question"
 ) -> None:
-    """Note rows that contradict an earlier row of the same question, or of what `of` names."""
-    sound = cells.sound(of, column)
-    first = np.zeros(int(question.max(initial=-1)) + 1, dtype=np.int64)
-    first[question[sound[::-1]]] = sound[::-1]  # written last is the first of the question
+    """Note rows that contradict an earlier row of the same question, or of what `unit` names."""
+    sound_rows = cells.sound(unit, column)
 
-    own = values[sound]
-    before = values[first[question[sound]]]
-    both_empty = (own != own) & (before != before)
-    other: Rows = sound[(own != before) & ~both_empty]
+    # Rows are written from the last to the first, so that the first of each question stays.
+    first_row_of_question = np.zeros(int(question.max(initial=-1)) + 1, dtype=np.int64)
+    last_to_first = sound_rows[::-1]
+    first_row_of_question[question[last_to_first]] = last_to_first
 
-    def what(row: int) -> str:
-        there = int(first[question[row]])
-        theirs = f"{cells.shown(column, there)} in {cells.beside(there, row)}"
-        return f"{cells.shown(column, row)}, but the same {of} has {theirs}"
+    # An empty value is NaN, which differs from itself.
+    own_values = values[sound_rows]
+    first_values = values[first_row_of_question[question[sound_rows]]]
+    both_empty = (own_values != own_values) & (first_values != first_values)
+    contradicting_rows: Rows = sound_rows[(own_values != first_values) & ~both_empty]
 
-    cells.wrong(column, other, what, f"give a {of} one {column} in all its lines")
+    def contradiction_text(row: int) -> str:
+        first_row = int(first_row_of_question[question[row]])
+        first_value_text = f"{cells.shown(column, first_row)} in {cells.beside(first_row, row)}"
+        return f"{cells.shown(column, row)}, but the same {unit} has {first_value_text}"
+
+    hint = f"give a {unit} one {column} in all its lines"
+    cells.note_fault(column, contradicting_rows, contradiction_text, hint)

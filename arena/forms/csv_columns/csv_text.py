@@ -62,8 +62,8 @@ def csv_cells(name: str, text: str, ours: OurColumns) -> Cells:
         reader = source.reader()
         header = next(filter(None, reader))
         line = text[: len(text) - len(start)].count("\n") + 1
-        found = match_header(line, header, ours, faults)
-        columns = _read_columns(reader, len(header), found.places, source.place_of, faults)
+        found_columns = match_header(line, header, ours, faults)
+        columns = _read_columns(reader, len(header), found_columns.places, source.place_of, faults)
     except csv.Error as error:
         hint = "put text with commas or quotes in double quotes, and double any quotes inside it"
         what = f"{name}:{source.lines[-1]}: invalid CSV ({error})"
@@ -75,11 +75,11 @@ def csv_cells(name: str, text: str, ours: OurColumns) -> Cells:
         name=name,
         place_of=source.place_of,
         columns=columns,
-        theirs=found.theirs(header),
+        theirs=found_columns.theirs(header),
         faults=faults,
-        ignored=found.ignored,
+        ignored=found_columns.ignored,
         decimal_comma=delimiter != ",",
-        spare=partial(_read_spare, source, found.ignored),
+        spare=partial(_read_ignored_columns, source, found_columns.ignored),
     )
 
 
@@ -99,21 +99,21 @@ def _read_columns(
         if 0 in widths:
             chunk = list(filter(None, chunk))
         if widths - {0, width}:
-            _tear_rows(chunk, rows, width, place_of, faults)
+            _note_and_fit_torn_rows(chunk, rows, width, place_of, faults)
 
         table = list(zip(*chunk, strict=True))
         if table:
-            for ours, own in places.items():
-                parts = [table[place] for place in own]
-                columns[ours].add(parts[0] if len(parts) == 1 else joined_texts(parts))
+            for name, column_places in places.items():
+                parts = [table[place] for place in column_places]
+                columns[name].add(parts[0] if len(parts) == 1 else joined_texts(parts))
         rows += len(chunk)
 
-    return {ours: columns[ours].column() for ours in places}
+    return {name: columns[name].column() for name in places}
 
 
-def _tear_rows(
+def _note_and_fit_torn_rows(
     chunk: list[list[str]],
-    before: int,
+    rows_before: int,
     width: int,
     place_of: Callable[[int], SourceLine],
     faults: Faults,
@@ -123,11 +123,11 @@ def _tear_rows(
     for number, row in enumerate(chunk):
         if len(row) != width:
             what = f"it has {len(row)} cells, the first line {width}"
-            faults.tear(before + number, place_of(before + number), "width", what, hint)
+            faults.tear(rows_before + number, place_of(rows_before + number), "width", what, hint)
             chunk[number] = [*row, *[""] * width][:width]
 
 
-def _read_spare(source: CsvText, wanted: Sequence[str]) -> dict[str, TextColumn]:
+def _read_ignored_columns(source: CsvText, wanted: Sequence[str]) -> dict[str, TextColumn]:
     """Return columns of a text that were left unread, if all its rows can be read."""
     reader = source.reader()
     header = list(map(str.strip, next(filter(None, reader))))

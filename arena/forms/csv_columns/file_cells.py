@@ -55,9 +55,10 @@ def text_column(texts: Sequence[str], code: Ints) -> TextColumn:
     if len(different) == len(texts):
         return TextColumn(tuple(stripped), code)
 
-    places = {text: place for place, text in enumerate(different)}
-    moved = np.array(list(map(places.__getitem__, stripped)), dtype=np.int64)
-    return TextColumn(tuple(places), moved[code])
+    # Texts that are the same without their blanks become one, so codes change.
+    index_of_text = {text: index for index, text in enumerate(different)}
+    new_code_of_old = np.array([index_of_text[text] for text in stripped], dtype=np.int64)
+    return TextColumn(tuple(different), new_code_of_old[code])
 
 
 class Texts:
@@ -129,11 +130,11 @@ class Faults:
         hint: str,
     ) -> None:
         """Note a fault under its file and cause; only the first ones of a cause get a message."""
-        same = self.found.setdefault((*cause, column, hint), Cause())
-        same.count += 1
-        if same.count <= FEW:
+        same_cause = self.found.setdefault((*cause, column, hint), Cause())
+        same_cause.count += 1
+        if same_cause.count <= FEW:
             fault = place.fault(column, message(), hint)
-            same.first.append(fault)
+            same_cause.first.append(fault)
 
     def tear(self, row: int, place: SourceLine, cause: str, message: str, hint: str) -> None:
         """Note that a row can't be read at all."""
@@ -205,30 +206,31 @@ class Cells:
             return there.words
         return f"{there.words} of {there.file}"
 
-    def wrong(
+    def note_fault(
         self,
         column: str,
         rows: Rows | Sequence[int],
-        what: Callable[[int], str],
+        message_of_row: Callable[[int], str],
         hint: str,
         cause: str = "",
         *,
-        across: bool = False,
+        across_files: bool = False,
     ) -> None:
         """Note what is wrong with cells: one fault a cell at most, and none for a row that can't be read.
 
-        Faults have the same `cause` if one correction fixes them all: in one file, or `across` all files.
+        Faults have the same `cause` if one correction fixes them all: those of one file, or with
+        `across_files` those of all files.
         """
         faults = self.faults
-        theirs = self.theirs.get(column, column)
+        their_column = self.theirs.get(column, column)
         for row in rows:
-            whole = self.whole_row(int(row))
-            if whole in faults.torn or (whole, column) in faults.cells:
+            file_row = self.whole_row(int(row))
+            if file_row in faults.torn or (file_row, column) in faults.cells:
                 continue
-            faults.cells.add((whole, column))
-            place = self.place_of(whole)
-            file = faults.name if across else place.file
-            faults.note(place, theirs, (file, cause), partial(what, int(row)), hint)
+            faults.cells.add((file_row, column))
+            place = self.place_of(file_row)
+            file = faults.name if across_files else place.file
+            faults.note(place, their_column, (file, cause), partial(message_of_row, int(row)), hint)
 
     @contextmanager
     def noted(self) -> Iterator[None]:
@@ -237,7 +239,7 @@ class Cells:
             yield
         except CellError as bad:
             message = bad.message
-            self.wrong(bad.column, [bad.row], lambda _: message, bad.hint)
+            self.note_fault(bad.column, [bad.row], lambda _: message, bad.hint)
 
     def sound(self, *columns: str) -> Rows:
         """Return the rows without a fault in these columns; in any column, if none is named."""
@@ -245,12 +247,12 @@ class Cells:
         if not faults.found:
             return np.arange(len(self))
 
-        bad = set(faults.torn)
+        faulty_rows = set(faults.torn)
         for row, column in faults.cells:
             if not columns or column in columns:
-                bad.add(row)
-        whole = self.whole_rows(np.arange(len(self)))
-        return np.flatnonzero(~np.isin(whole, list(bad)))
+                faulty_rows.add(row)
+        file_rows = self.whole_rows(np.arange(len(self)))
+        return np.flatnonzero(~np.isin(file_rows, list(faulty_rows)))
 
     def column(self, name: str) -> TextColumn:
         """Return a column; one of empty texts if the file lacks it."""

@@ -79,88 +79,91 @@ def match_header(line: int, header: Sequence[str], ours: OurColumns, faults: Fau
 
     Raise `ArenaError` at once if a needed column is missing.
     """
-    exact = list(map(str.strip, header))
-    found = _named_columns(f"{faults.name}:{line}", exact, ours)
-    named = {name for name in ours.named if name in found or name not in ours.elsewhere}
-    taken = set(chain.from_iterable(found.values()))
+    header_names = list(map(str.strip, header))
+    places_by_name = _columns_named_by_user(f"{faults.name}:{line}", header_names, ours)
+    mapped_names = {name for name in ours.named if name in places_by_name or name not in ours.elsewhere}
+    used_places = set(chain.from_iterable(places_by_name.values()))
     ignored = []
 
-    for place, column in enumerate(exact):
-        if place in taken:
+    for place, column in enumerate(header_names):
+        if place in used_places:
             continue
         name = plain_name(column)
-        if name not in ours.allowed or name in named:
+        if name not in ours.allowed or name in mapped_names:
             ignored.append(column)
-        elif name in found:
+        elif name in places_by_name:
             faults.add(line, name, "it appears twice", "take one out")
         else:
-            found[name] = (place,)
+            places_by_name[name] = (place,)
 
-    _note_missing(line, found, ignored, ours, faults)
-    if not found.keys() >= set(ours.needed):
+    _note_missing_and_misspelt(line, places_by_name, ignored, ours, faults)
+    if not places_by_name.keys() >= set(ours.needed):
         faults.check()
-    return FoundColumns(found, tuple(ignored))
+    return FoundColumns(places_by_name, tuple(ignored))
 
 
-def _named_columns(place: str, exact: Sequence[str], ours: OurColumns) -> dict[str, tuple[int, ...]]:
+def _columns_named_by_user(
+    place: str, header_names: Sequence[str], ours: OurColumns
+) -> dict[str, tuple[int, ...]]:
     """Return the places of our columns that the user has mapped to the file's."""
-    found: dict[str, tuple[int, ...]] = {}
+    places_by_name: dict[str, tuple[int, ...]] = {}
     for name, theirs in ours.named.items():
         if name not in ours.allowed:
             what = f"--columns {name}={theirs}: {name!r} is no column of ours"
-            ours_are = ", ".join(column for column in ours.allowed if not QUANTILE.fullmatch(column))
-            raise ArenaError("bad_columns", what, f"ours are {ours_are}", status=64)
+            known_columns = ", ".join(column for column in ours.allowed if not QUANTILE.fullmatch(column))
+            raise ArenaError("bad_columns", what, f"ours are {known_columns}", status=64)
 
         parts = list(map(str.strip, theirs.split(JOINS)))
-        if theirs in exact:
-            found[name] = (exact.index(theirs),)
-        elif theirs and (name not in ours.elsewhere or set(parts) <= set(exact)):
-            found[name] = tuple(_place_of(part, place, exact) for part in parts)
-    return found
+        if theirs in header_names:
+            places_by_name[name] = (header_names.index(theirs),)
+        elif theirs and (name not in ours.elsewhere or set(parts) <= set(header_names)):
+            places_by_name[name] = tuple(_place_of(part, place, header_names) for part in parts)
+    return places_by_name
 
 
-def _place_of(column: str, place: str, exact: Sequence[str]) -> int:
+def _place_of(column: str, place: str, header_names: Sequence[str]) -> int:
     """Return the place of a column that the user names; raise `ArenaError` if there is none."""
-    if column in exact:
-        return exact.index(column)
+    if column in header_names:
+        return header_names.index(column)
 
     what = f"{place}: there is no column {column!r}"
-    near = get_close_matches(column, exact, 1)
-    if near:
-        what += f"; did you mean {near[0]}?"
-    raise ArenaError("bad_columns", what, f"it has {_named(exact)}", status=64)
+    similar_names = get_close_matches(column, header_names, 1)
+    if similar_names:
+        what += f"; did you mean {similar_names[0]}?"
+    raise ArenaError("bad_columns", what, f"it has {_column_list(header_names)}", status=64)
 
 
-def _named(columns: Sequence[str]) -> str:
+def _column_list(columns: Sequence[str]) -> str:
     """Return the names of a file's columns; if they are many, the first ones and the number of the rest."""
     return first_names([column[:LONGEST] for column in columns], MOST_NAMED)
 
 
-def _note_missing(
+def _note_missing_and_misspelt(
     line: int, found: Collection[str], ignored: Sequence[str], ours: OurColumns, faults: Faults
 ) -> None:
     """Note missing columns, and columns that are skipped because their name looks misspelt."""
-    known = {*found, *ours.named, *ours.exact}
-    absent = [column for column in ours.allowed if column not in known]
-    meant = set()
+    known_names = {*found, *ours.named, *ours.exact}
+    absent_columns = [column for column in ours.allowed if column not in known_names]
+    probably_misspelt = set()
     for column in ignored:
-        for near in get_close_matches(plain_name(column), absent, 1, ALIKE):
-            meant.add(near)
-            hint = f"rename it, say --columns {near}={column}, or --columns {near}= to leave it out"
-            faults.add(line, column[:SHOWN], f"it is unknown; did you mean {near}?", hint)
+        for similar_name in get_close_matches(plain_name(column), absent_columns, 1, ALIKE):
+            probably_misspelt.add(similar_name)
+            say = f"--columns {similar_name}={column}"
+            hint = f"rename it, say {say}, or --columns {similar_name}= to leave it out"
+            faults.add(line, column[:SHOWN], f"it is unknown; did you mean {similar_name}?", hint)
 
     wanted = [*ours.needed]
     is_complete = set(found) >= set(wanted)
     if not is_complete and not any(map(STATES.fullmatch, found)):
         wanted.append("probability")  # report everything that is missing at once
 
-    has = ""
+    ignored_text = ""
     if ignored:
-        has = f"; the file has {_named(ignored)}"
+        ignored_text = f"; the file has {_column_list(ignored)}"
     for column in wanted:
-        if column not in found and column not in meant:
-            hint = f"add it, or say which it is: --columns {column}=NAME{has}"
+        if column not in found and column not in probably_misspelt:
+            hint = f"add it, or say which it is: --columns {column}=NAME{ignored_text}"
             if column == "outcome":
                 hint += "; another file with outcomes is joined by --outcomes FILE"
             faults.add(line, "", f"there is no column {column}", hint)
-            has = ""  # name the file's columns only once
+            ignored_text = ""  # name the file's columns only once

@@ -12,7 +12,7 @@ from arena.forms.csv_columns.file_cells import SHOWN, Cells, Faults
 from arena.forms.csv_columns.header import JOINS, OurColumns
 from arena.forms.csv_columns.memory import memory_cells, numbered_places
 from arena.forms.model import SourceLine
-from markets.hashes import keys_once
+from markets.hashes import object_without_repeated_keys
 
 Row = dict[str, str]
 """The texts of an object by field name; fields of nested objects have dotted names."""
@@ -34,25 +34,25 @@ def json_cells(name: str, text: str, ours: OurColumns) -> Cells:
     """
     faults = Faults(name)
     lists = set(_lists_reached(ours.named.values()))
-    values = _values(name, text)
-    longest = ""
+    values = _numbered_values(name, text)
+    longest_list = ""
     if len(values) == 1 and not lists:
-        longest = _longest_list(values[0].value)
-        lists = {longest}
+        longest_list = _longest_list(values[0].value)
+        lists = {longest_list}
 
     places: list[SourceLine] = []
     rows: list[Row] = []
     for value in values:
-        own = _rows_of_value(value, len(rows), lists, faults)
-        if len(values) == 1 and len(own) > 1:
+        rows_of_value = _rows_of_value(value, len(rows), lists, faults)
+        if len(values) == 1 and len(rows_of_value) > 1:
             # The objects in a document don't have lines of their own.
-            places += numbered_places(name, len(own), longest or "rows")
+            places += numbered_places(name, len(rows_of_value), longest_list or "rows")
         else:
-            places += [value.place] * len(own)
-        rows += own
+            places += [value.place] * len(rows_of_value)
+        rows += rows_of_value
 
-    if longest:
-        rows = _without_prefix(rows, f"{longest}.", ours)
+    if longest_list:
+        rows = _without_prefix(rows, f"{longest_list}.", ours)
     if not any(rows):
         faults.check()
         raise ArenaError("bad_file", f"{name}: it has no forecasts", "add an object for each forecast")
@@ -62,24 +62,26 @@ def json_cells(name: str, text: str, ours: OurColumns) -> Cells:
     return memory_cells(faults, places, columns, ours)
 
 
-def _rows_of_value(value: NumberedValue, before: int, lists: Collection[str], faults: Faults) -> list[Row]:
+def _rows_of_value(
+    value: NumberedValue, rows_before: int, lists: Collection[str], faults: Faults
+) -> list[Row]:
     """Return the rows of an object; anything else is noted, and yields an empty row."""
-    found = value.value
-    if isinstance(found, Mapping):
+    content = value.value
+    if isinstance(content, Mapping):
         try:
-            return object_rows(found, lists)
+            return object_rows(content, lists)
         except RecursionError as error:
-            found = error
+            content = error
 
-    if isinstance(found, Exception):
-        faults.tear(before, value.place, "invalid", f"invalid JSON ({found})", OBJECT_HINT)
+    if isinstance(content, Exception):
+        faults.tear(rows_before, value.place, "invalid", f"invalid JSON ({content})", OBJECT_HINT)
     else:
-        what = f"{str(found)[:SHOWN]!r} is not an object"
-        faults.tear(before, value.place, "no object", what, OBJECT_HINT)
+        what = f"{str(content)[:SHOWN]!r} is not an object"
+        faults.tear(rows_before, value.place, "no object", what, OBJECT_HINT)
     return [{}]
 
 
-def _values(name: str, text: str) -> list[NumberedValue]:
+def _numbered_values(name: str, text: str) -> list[NumberedValue]:
     """Return the values of a text: the elements of a list, one value a line, or a single one."""
     whole = json_value(text)
     if text.lstrip()[0] == "[":
@@ -98,7 +100,7 @@ def _values(name: str, text: str) -> list[NumberedValue]:
 def json_value(text: str) -> Any:
     """Return the value of a JSON text, or the exception that parsing raised."""
     try:
-        return json.loads(text, object_pairs_hook=keys_once)
+        return json.loads(text, object_pairs_hook=object_without_repeated_keys)
     except (ValueError, RecursionError) as error:
         return error
 
@@ -138,7 +140,7 @@ def _is_list_of_objects(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(element, Mapping) for element in value)
 
 
-def object_rows(value: Mapping[str, Any], lists: Collection[str], before: str = "") -> list[Row]:
+def object_rows(value: Mapping[str, Any], lists: Collection[str], path_prefix: str = "") -> list[Row]:
     """Return the rows of an object: one, or one for each object in the lists of these names.
 
     >>> object_rows({"model": "a", "said": [{"p": 1}, {"p": 0}]}, {"said"})
@@ -146,21 +148,21 @@ def object_rows(value: Mapping[str, Any], lists: Collection[str], before: str = 
     """
     rows: list[Row] = [{}]
     for key, field in value.items():
-        path = f"{before}{key}"
+        path = f"{path_prefix}{key}"
         if isinstance(field, Mapping):
-            parts = object_rows(field, lists, f"{path}.")
+            part_rows = object_rows(field, lists, f"{path}.")
         elif path in lists and _is_list_of_objects(field):
-            parts = []
+            part_rows = []
             for element in field:
-                parts += object_rows(element, lists, f"{path}.")
+                part_rows += object_rows(element, lists, f"{path}.")
         else:
-            parts = [{path: _text_of(field)}]
+            part_rows = [{path: _text_of(field)}]
 
-        if len(parts) == 1:
+        if len(part_rows) == 1:
             for row in rows:
-                row.update(parts[0])
+                row.update(part_rows[0])
         else:
-            rows = [{**row, **part} for row, part in product(rows, parts)]
+            rows = [{**row, **part} for row, part in product(rows, part_rows)]
     return rows
 
 

@@ -19,25 +19,25 @@ def memory_cells(
 ) -> Cells:
     """Return columns in memory as cells, with the place of each row."""
     header = list(columns)
-    found = match_header(1, header, ours, faults)
+    found_columns = match_header(1, header, ours, faults)
 
     texts: dict[str, TextColumn] = {}
-    for own, numbers in found.places.items():
+    for own, numbers in found_columns.places.items():
         parts = [columns[header[number]] for number in numbers]
         texts[own] = column_of_texts(parts[0] if len(parts) == 1 else joined_texts(parts))
 
-    def spare() -> dict[str, TextColumn]:
-        unread = {key.strip(): key for key in header}
-        return {name: column_of_texts(columns[unread[name]]) for name in found.ignored}
+    def read_ignored() -> dict[str, TextColumn]:
+        column_of_name = {key.strip(): key for key in header}
+        return {name: column_of_texts(columns[column_of_name[name]]) for name in found_columns.ignored}
 
     return Cells(
         name=faults.name,
         place_of=places.__getitem__,
         columns=texts,
-        theirs=found.theirs(header),
+        theirs=found_columns.theirs(header),
         faults=faults,
-        ignored=found.ignored,
-        spare=spare,
+        ignored=found_columns.ignored,
+        spare=read_ignored,
     )
 
 

@@ -25,7 +25,7 @@ BOUNDS = ("range_min", "range_max")
 
 def add_post(post: SourceObject, found: MetaculusFiles) -> None:
     """Add the question of a post, or those of its group."""
-    group = post.loose("group_of_questions")
+    group = post.inner_or_empty("group_of_questions")
 
     if group.fields:
         for question in group.objects("questions"):
@@ -48,7 +48,7 @@ def add_api_question(post: SourceObject, question: SourceObject, found: Metaculu
     facts = found.add_question(facts, question, "resolution")
     add_community(facts, question, found)
 
-    for own in question.loose("my_forecasts").objects("history"):
+    for own in question.inner_or_empty("my_forecasts").objects("history"):
         stated = stated_values(facts, own.values("forecast_values"), own, "forecast_values")
         forecast = stated_forecast(facts, OWN, own, stated)
         found.forecasts.append(replace(forecast, made=own.time("start_time"), ends=own.time("end_time")))
@@ -72,7 +72,7 @@ def api_facts(post: SourceObject, question: SourceObject, found: MetaculusFiles)
         post=post.text("id"),
         category=category_of(post),
         options=options_of(question, kind),
-        scale=read_scale(question.loose("scaling"), BOUNDS, kind),
+        scale=read_scale(question.inner_or_empty("scaling"), BOUNDS, kind),
         open_low=question.flag("open_lower_bound"),
         open_high=question.flag("open_upper_bound"),
         opened=question.time("open_time"),
@@ -93,7 +93,7 @@ def joined_words(question: SourceObject, fields: Sequence[str]) -> str:
 
 def category_of(post: SourceObject) -> str:
     """Return the first category of a post."""
-    categories = post.loose("projects").fields.get("category")
+    categories = post.inner_or_empty("projects").fields.get("category")
 
     if isinstance(categories, list) and categories and isinstance(categories[0], dict):
         return str(categories[0].get("name") or "")
@@ -111,9 +111,9 @@ def options_of(question: SourceObject, kind: str) -> tuple[str, ...]:
 
 def add_community(facts: QuestionFacts, question: SourceObject, found: MetaculusFiles) -> None:
     """Add the community predictions of YES or of each option, with the time each began."""
-    aggregation = question.loose("aggregations").loose(COMMUNITY)
+    aggregation = question.inner_or_empty("aggregations").inner_or_empty(COMMUNITY)
     predictions = aggregation.objects("history")
-    latest = aggregation.loose("latest")
+    latest = aggregation.inner_or_empty("latest")
 
     if latest.fields:
         predictions.append(latest)

@@ -17,7 +17,7 @@ from arena.forms.model import (
     SourcePrice,
     SourceQuestion,
 )
-from arena.forms.objects import SourceObject, as_number, shown
+from arena.forms.objects import SourceObject, as_number, quoted_value
 from arena.forms.rules.number_scales import NumberScale, number_or_date, with_range
 
 BINARY = "binary"
@@ -109,13 +109,13 @@ class MetaculusFiles:
 
     def add_question(self, facts: QuestionFacts, row: SourceObject, field_name: str) -> QuestionFacts:
         """Add a question, and its outcome if it has one; return the facts that were added first."""
-        known = self.questions.setdefault(facts.key, facts)
+        first_facts = self.questions.setdefault(facts.key, facts)
         outcome = read_outcome(facts, row, field_name, self)
 
         if outcome is not None:
             self.outcomes[facts.key] = outcome
 
-        return known
+        return first_facts
 
     def data(self) -> SourceData:
         """Return everything that was read."""
@@ -127,7 +127,7 @@ class MetaculusFiles:
 
         for key, predictions in self.community.items():
             for prediction in predictions:
-                prices += prices_of(key, prediction)
+                prices += prices_in_prediction(key, prediction)
 
         return SourceData(
             questions=tuple(facts.question() for facts in self.questions.values()),
@@ -147,16 +147,16 @@ class MetaculusFiles:
         if not predictions or forecast.made is None or forecast.price is not None:
             return forecast
 
-        place = bisect_right(predictions, forecast.made, key=lambda prediction: prediction.start)
+        predictions_before = bisect_right(predictions, forecast.made, key=lambda prediction: prediction.start)
 
-        if place == 0:
+        if predictions_before == 0:
             return forecast
 
-        stated = predictions[place - 1].stated
-        return replace(forecast, price=stated.probability, odds=stated.options)
+        community = predictions[predictions_before - 1].stated
+        return replace(forecast, price=community.probability, odds=community.options)
 
 
-def prices_of(key: str, prediction: CommunityPrediction) -> list[SourcePrice]:
+def prices_in_prediction(key: str, prediction: CommunityPrediction) -> list[SourcePrice]:
     """Return a community prediction as prices."""
     start = prediction.start
     stated = prediction.stated
@@ -184,7 +184,7 @@ def read_outcome(
 
         if value is None:
             hint = "write yes or no, an option, a number or date, or how it was called off"
-            row.wrong(field_name, f"{shown(text)} is no outcome of a {facts.kind} question", hint)
+            row.note_fault(field_name, f"{quoted_value(text)} is no outcome of a {facts.kind} question", hint)
             return None
 
     return SourceOutcome(facts.key, value, facts.resolved, row.place)
@@ -225,17 +225,17 @@ def read_scale(
     low, high = (read_bound(row, name, kind) for name in fields)
 
     if low is None or high is None:
-        row.wrong(fields[0], "the range of the number is not known", "give both of its ends")
+        row.note_fault(fields[0], "the range of the number is not known", "give both of its ends")
         return None
     if low >= high:
-        row.wrong(fields[0], f"the range from {low:g} to {high:g} is empty", "correct one of its ends")
+        row.note_fault(fields[0], f"the range from {low:g} to {high:g} is empty", "correct one of its ends")
         return None
 
     if ratio is None:
         ratio = zero_ratio(row, low, high)
 
     if not 0 < ratio < inf:
-        row.wrong("zero_point", "it lies within the range", "give one beyond it, or none")
+        row.note_fault("zero_point", "it lies within the range", "give one beyond it, or none")
         ratio = 1.0
 
     return NumberScale(low, high, ratio, is_date=kind == DATE)
@@ -273,10 +273,10 @@ def stated_values(facts: QuestionFacts, values: Sequence[Any], row: SourceObject
     hint = "write probabilities from 0 to 1"
 
     if len(known) < len([value for value in values if value is not None]):
-        row.wrong(name, "it holds something that is not a number", hint)
+        row.note_fault(name, "it holds something that is not a number", hint)
         return SiteForecast()
     if known and (min(known) < 0 or max(known) > 1):
-        row.wrong(name, "it holds a number that is not from 0 to 1", hint)
+        row.note_fault(name, "it holds a number that is not from 0 to 1", hint)
         return SiteForecast()
 
     if facts.kind == CHOICE:
@@ -293,7 +293,7 @@ def stated_options(
     """Return the probability of each option; one without a number did not exist yet."""
     if numbers and len(numbers) != len(facts.options):
         what = f"it has {len(numbers)} probabilities, the question {len(facts.options)} options"
-        row.wrong(name, what, "give each option one")
+        row.note_fault(name, what, "give each option one")
         return SiteForecast()
 
     pairs = zip(facts.options, numbers, strict=False)

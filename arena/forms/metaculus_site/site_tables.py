@@ -23,7 +23,7 @@ from arena.forms.metaculus_site.site_questions import (
     stated_values,
 )
 from arena.forms.model import PublishedFigure
-from arena.forms.objects import SourceObject, shown
+from arena.forms.objects import SourceObject, quoted_value
 from arena.forms.rules.number_scales import NumberScale, number_or_date
 
 QUESTION = "Question ID"
@@ -78,12 +78,12 @@ def read_options(row: SourceObject, kind: str) -> tuple[str, ...]:
         return ()
 
     # All options include removed ones; the current ones are listed alone if none was ever removed.
-    filled = [name for name in OPTIONS if row.text(name)] or ["MC Options"]
-    column = filled[0]
+    filled_columns = [name for name in OPTIONS if row.text(name)] or ["MC Options"]
+    column = filled_columns[0]
     options = tuple(str(option).strip() for option in read_list(row, column))
 
     if not options:
-        row.wrong(column, "it names no options", "list their names in brackets")
+        row.note_fault(column, "it names no options", "list their names in brackets")
 
     return options
 
@@ -104,7 +104,7 @@ def read_list(row: SourceObject, name: str) -> list[Any]:
     if isinstance(values, list):
         return values
 
-    row.wrong(name, f"{shown(text)} is not a list", "write a list in brackets")
+    row.note_fault(name, f"{quoted_value(text)} is not a list", "write a list in brackets")
     return []
 
 
@@ -121,24 +121,25 @@ def python_list(text: str) -> Any:
 
 def row_scale(row: SourceObject, kind: str) -> NumberScale | None:
     """Return the range of a number; the middle of the listed values shows whether it is logarithmic."""
-    even = read_scale(row, BOUNDS, kind, ratio=1.0)
-    places = read_list(row, "Continuous Range")
+    even_scale = read_scale(row, BOUNDS, kind, ratio=1.0)
+    listed_values = read_list(row, "Continuous Range")
 
-    if even is None or len(places) % 2 == 0:
-        return even
+    if even_scale is None or len(listed_values) % 2 == 0:
+        return even_scale
 
-    middle = number_or_date(places[len(places) // 2], even.is_date)
+    middle_value = number_or_date(listed_values[len(listed_values) // 2], even_scale.is_date)
 
     # A range of dates is written to the day, so its middle is not exact.
-    if middle is None or even.is_date or not even.low < middle < even.high:
-        return even
+    if middle_value is None or even_scale.is_date or not even_scale.low < middle_value < even_scale.high:
+        return even_scale
 
-    growth = (even.high - even.low) / (middle - even.low) - 1
+    # The middle divides a logarithmic range in two, of which the upper half is so many times as wide.
+    upper_to_lower_half = (even_scale.high - even_scale.low) / (middle_value - even_scale.low) - 1
 
-    if not 1 / MOST_GROWTH < growth < MOST_GROWTH:
-        return even
+    if not 1 / MOST_GROWTH < upper_to_lower_half < MOST_GROWTH:
+        return even_scale
 
-    return replace(even, ratio=growth**2)
+    return replace(even_scale, ratio=upper_to_lower_half**2)
 
 
 def add_forecast_row(row: SourceObject, found: MetaculusFiles) -> None:
@@ -154,7 +155,7 @@ def add_forecast_row(row: SourceObject, found: MetaculusFiles) -> None:
         found.left_out["left out: forecasts of questions that question_data.csv doesn't describe"] += 1
         return
     if not forecaster:
-        row.wrong(NAMES[0], "it is empty", "name the forecaster")
+        row.note_fault(NAMES[0], "it is empty", "name the forecaster")
         return
 
     stated = row_values(facts, row)
@@ -203,7 +204,7 @@ def add_scores(rows: Iterable[SourceObject], name: str, found: MetaculusFiles) -
         score = row.number("Score")
 
         if not user or not kind:
-            row.wrong("Score Type", "it lacks a user or a type", "fill in both")
+            row.note_fault("Score Type", "it lacks a user or a type", "fill in both")
         elif score is not None:
             scores[user, kind].append(score)
 

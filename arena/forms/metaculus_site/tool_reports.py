@@ -19,7 +19,7 @@ from arena.forms.metaculus_site.site_questions import (
     stated_forecast,
 )
 from arena.forms.model import PublishedFigure, SourceForecast
-from arena.forms.objects import SourceObject, shown
+from arena.forms.objects import SourceObject, quoted_value
 from arena.forms.rules.expected_scores import expected_baseline
 from arena.forms.rules.number_scales import NumberScale, number_or_date
 
@@ -44,19 +44,19 @@ def add_benchmark(benchmark: SourceObject, found: MetaculusFiles) -> None:
     if failed:
         found.left_out["left out: questions that failed in a benchmark, which doesn't say which"] += failed
 
-    expected = [expected_baseline(forecast.probability, forecast.price) for forecast in forecasts]
-    known = [score for score in expected if score is not None]
+    expected_scores = [expected_baseline(forecast.probability, forecast.price) for forecast in forecasts]
+    known_scores = [score for score in expected_scores if score is not None]
 
-    if known and len(known) == len(expected):
-        how = f"mean over its {len(known)} reports, as if the community's prediction were the truth"
-        found.published.append(PublishedFigure(bot, "expected baseline", fmean(known), how))
+    if known_scores and len(known_scores) == len(expected_scores):
+        how = f"mean over its {len(known_scores)} reports, as if the community's prediction were the truth"
+        found.published.append(PublishedFigure(bot, "expected baseline", fmean(known_scores), how))
 
 
 def benchmark_name(benchmark: SourceObject) -> str:
     """Return the name of a benchmark's bot: its own, or its class and default model."""
     name = benchmark.text("explicit_name") or benchmark.text("name")
-    models = benchmark.loose("forecast_bot_config").loose("llms")
-    model = models.loose("default").text("original_model")
+    models = benchmark.inner_or_empty("forecast_bot_config").inner_or_empty("llms")
+    model = models.inner_or_empty("default").text("original_model")
 
     if isinstance(models.fields.get("default"), str):
         model = models.text("default")
@@ -83,7 +83,7 @@ def add_report(report: SourceObject, bot: str, found: MetaculusFiles) -> SourceF
     if "prediction" in report.fields:
         name = "prediction"
 
-    stated = predicted(facts, report, name)
+    stated = read_prediction(facts, report, name)
     forecast = replace(
         stated_forecast(facts, bot, report, stated),
         made=question.time("date_accessed"),
@@ -97,14 +97,14 @@ def add_report(report: SourceObject, bot: str, found: MetaculusFiles) -> SourceF
 
 def add_tools_question(question: SourceObject, found: MetaculusFiles) -> QuestionFacts | None:
     """Add a question in the tools' form; return None if its kind can't be scored."""
-    post = question.loose("api_json")
+    post = question.inner_or_empty("api_json")
     kind = tools_kind(question, post)
 
     if kind not in KINDS:
         found.left_out["left out: questions of other kinds"] += 1
         return None
 
-    inner = post.loose("question")
+    inner = post.inner_or_empty("question")
 
     if inner.fields.get("id") and inner.fields.get("type"):
         facts = api_facts(post, inner, found)
@@ -114,17 +114,19 @@ def add_tools_question(question: SourceObject, found: MetaculusFiles) -> Questio
             add_community(facts, inner, found)
             return found.add_question(facts, question, "resolution_string")
 
-    key = first_word(question, ("id_of_question", "id_of_post", "question_id", "page_url", "question_text"))
+    key = first_nonzero_text(
+        question, ("id_of_question", "id_of_post", "question_id", "page_url", "question_text")
+    )
 
     if not key:
-        question.wrong("id_of_question", "it is empty", "give the question's number or text")
+        question.note_fault("id_of_question", "it is empty", "give the question's number or text")
         return None
 
     facts = QuestionFacts(
         key,
         kind,
         title=question.text("question_text"),
-        post=first_word(question, ("id_of_post", "question_id")),
+        post=first_nonzero_text(question, ("id_of_post", "question_id")),
         options=options_of(question, kind),
         scale=read_scale(question, BOUNDS, kind),
         open_low=question.flag("open_lower_bound"),
@@ -153,8 +155,8 @@ def tools_kind(question: SourceObject, post: SourceObject) -> str:
     """Return the kind of a question, from its type or from the fields it has."""
     named = (
         question.text("question_type"),
-        post.loose("question").text("type"),
-        post.loose("possibilities").text("type"),
+        post.inner_or_empty("question").text("type"),
+        post.inner_or_empty("possibilities").text("type"),
     )
 
     for kind in named:
@@ -171,7 +173,7 @@ def tools_kind(question: SourceObject, post: SourceObject) -> str:
     return BINARY
 
 
-def first_word(question: SourceObject, names: tuple[str, ...]) -> str:
+def first_nonzero_text(question: SourceObject, names: tuple[str, ...]) -> str:
     """Return the first of some fields that is neither empty nor 0, which is no id."""
     for name in names:
         text = question.text(name)
@@ -192,7 +194,7 @@ def old_resolution(post: SourceObject) -> str:
     return ""
 
 
-def predicted(facts: QuestionFacts, report: SourceObject, name: str) -> SiteForecast:
+def read_prediction(facts: QuestionFacts, report: SourceObject, name: str) -> SiteForecast:
     """Return a bot's prediction; an empty one if it gave no answer."""
     if report.fields.get(name) is None:
         return SiteForecast()
@@ -232,8 +234,8 @@ def predicted_number(scale: NumberScale, prediction: SourceObject) -> SiteForeca
         value = number_or_date(percentile.fields.get("value"), scale.is_date)
 
         if value is None:
-            percentile.wrong(
-                "value", f"{shown(percentile.fields.get('value'))} is none", "write a number or date"
+            percentile.note_fault(
+                "value", f"{quoted_value(percentile.fields.get('value'))} is none", "write a number or date"
             )
         elif share is not None:
             points.append((value, share))
@@ -251,7 +253,7 @@ def predicted_number(scale: NumberScale, prediction: SourceObject) -> SiteForeca
 
     if points and len(quantiles) < 2:
         what = "it has less than two quantiles of whole percent"
-        prediction.wrong("declared_percentiles", what, "give two at least, such as 0.1 and 0.9")
+        prediction.note_fault("declared_percentiles", what, "give two at least, such as 0.1 and 0.9")
         return SiteForecast()
 
     return SiteForecast(quantiles=quantiles)

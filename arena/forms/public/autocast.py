@@ -11,7 +11,7 @@ from typing import Any
 
 from arena.errors import FileFault
 from arena.forms.model import SourceData, SourceFile, SourceOutcome, SourceQuestion
-from arena.forms.objects import SourceObject, as_number, first_object, read_objects, shown
+from arena.forms.objects import SourceObject, as_number, first_object, quoted_value, read_objects
 from arena.forms.rules.number_scales import NumberScale, number_or_date, with_range
 
 TITLE = "Autocast"
@@ -74,7 +74,9 @@ def add_question(row: SourceObject, found: AutocastFiles) -> None:
     found.with_forbidden += any(row.fields.get(name) for name in FORBIDDEN)
 
     if kind not in (TRUE_FALSE, CHOICE, NUMBER):
-        row.wrong("qtype", f"{shown(kind)} is no type", f"types are {TRUE_FALSE}, {CHOICE} and {NUMBER}")
+        row.note_fault(
+            "qtype", f"{quoted_value(kind)} is no type", f"types are {TRUE_FALSE}, {CHOICE} and {NUMBER}"
+        )
         return
     if not own_id or not title:
         return
@@ -128,7 +130,7 @@ def add_kind(question: SourceQuestion, kind: str, row: SourceObject, found: Auto
         return
     if value is None:
         hint = "write yes or no, a letter of the choices, or a position from 0 to 1"
-        row.wrong("answer", f"{shown(answer)} is no answer of a {kind} question", hint)
+        row.note_fault("answer", f"{quoted_value(answer)} is no answer of a {kind} question", hint)
         return
 
     found.outcomes.append(SourceOutcome(question.key, value, question.closes, row.place))
@@ -156,13 +158,13 @@ def read_scale(row: SourceObject) -> NumberScale | None:
     low, high = (number_or_date(end, is_date) for end in ends)
 
     if low is None or high is None or low >= high:
-        choices.wrong("min", "there is no range from min to max", "give both ends, the lower one first")
+        choices.note_fault("min", "there is no range from min to max", "give both ends, the lower one first")
         return None
 
     ratio = choices.number("deriv_ratio") or 1.0
 
     if ratio <= 0:
-        choices.wrong("deriv_ratio", "it is not above 0", "give how much steps grow from end to end")
+        choices.note_fault("deriv_ratio", "it is not above 0", "give how much steps grow from end to end")
         return None
 
     return NumberScale(low, high, ratio, is_date)

@@ -17,7 +17,7 @@ from arena.forms.model import (
     SourceOutcome,
     SourceQuestion,
 )
-from arena.forms.objects import SourceObject, first_object, read_objects, read_whole, shown
+from arena.forms.objects import SourceObject, first_object, quoted_value, read_objects, read_whole
 
 TITLE = "Forecast Arena"
 TYPICAL = {"entrant", "slug", "market_prob"}
@@ -150,7 +150,7 @@ def read_outcomes(file: SourceFile, outcomes: list[SourceOutcome], faults: list[
     value = read_whole(file, faults)
 
     if value is not None and not isinstance(value, dict):
-        what = f"{shown(value)} is not an object"
+        what = f"{quoted_value(value)} is not an object"
         faults.append(FileFault(file.name, "", what, "write an outcome for each market's slug", line=1))
 
     if not isinstance(value, dict):
@@ -163,7 +163,7 @@ def read_outcomes(file: SourceFile, outcomes: list[SourceOutcome], faults: list[
         resolved = market.time("resolved_at")
 
         if outcome is not None and not 0 <= outcome <= 1:
-            market.wrong("outcome", f"{outcome:g} is not from 0 to 1", "write 1 for yes, 0 for no")
+            market.note_fault("outcome", f"{outcome:g} is not from 0 to 1", "write 1 for yes, 0 for no")
         elif outcome is not None:
             outcomes.append(SourceOutcome(slug, outcome, resolved, place))
         elif "outcome" in market.fields:
@@ -175,28 +175,31 @@ def read_outcomes(file: SourceFile, outcomes: list[SourceOutcome], faults: list[
 def published_figures(rows: BoardRows, outcomes: Iterable[SourceOutcome]) -> list[PublishedFigure]:
     """Return each entrant's Brier score and alpha as the board computes them."""
     scored = scored_rows(rows, outcomes)
-    by_models: set[str] = set()
+    answered_by_models: set[str] = set()
     figures = []
 
     for entrant in rows.with_model:
-        by_models.update(row.question for row in scored.get(entrant, ()))
+        answered_by_models.update(row.question for row in scored.get(entrant, ()))
 
     for entrant, answered in scored.items():
-        own = answered
-        where = "that it answered and that ended"
+        counted = answered
+        over = "that it answered and that ended"
 
+        # The board scores the crowd only on what a model answered too.
         if entrant == CROWD:
-            own = [row for row in answered if row.question in by_models]
-            where = "that a model answered and that ended"
-        if not own:
+            counted = [row for row in answered if row.question in answered_by_models]
+            over = "that a model answered and that ended"
+        if not counted:
             continue
 
-        how = f"mean of (prob − outcome)² over the {len(own)} rows {where}"
-        figures.append(PublishedFigure(entrant, "Brier", fmean(row.error for row in own), how))
-        edges = [row.edge for row in own if row.edge is not None]
+        how = f"mean of (prob − outcome)² over the {len(counted)} rows {over}"
+        brier = fmean(row.error for row in counted)
+        figures.append(PublishedFigure(entrant, "Brier", brier, how))
 
-        if entrant != CROWD and len(edges) == len(own):
-            how = f"mean of (market_prob − outcome)² − (prob − outcome)² over the {len(own)} rows {where}"
+        # The crowd has no edge over itself; any other has one if each row has the price.
+        edges = [row.edge for row in counted if row.edge is not None]
+        if entrant != CROWD and len(edges) == len(counted):
+            how = f"mean of (market_prob − outcome)² − (prob − outcome)² over the {len(counted)} rows {over}"
             figures.append(PublishedFigure(entrant, "alpha", fmean(edges), how))
 
     return figures
@@ -204,21 +207,21 @@ def published_figures(rows: BoardRows, outcomes: Iterable[SourceOutcome]) -> lis
 
 def scored_rows(rows: BoardRows, outcomes: Iterable[SourceOutcome]) -> dict[str, list[ScoredRow]]:
     """Return the answers of each entrant to questions with an outcome."""
-    ended = {outcome.question: outcome.value for outcome in outcomes}
+    outcome_of_question = {outcome.question: outcome.value for outcome in outcomes}
     scored: dict[str, list[ScoredRow]] = defaultdict(list)
 
     for forecast in rows.forecasts:
-        outcome = ended.get(forecast.question)
+        outcome = outcome_of_question.get(forecast.question)
 
         if not isinstance(outcome, float) or forecast.probability is None:
             continue
 
         error = (forecast.probability - outcome) ** 2
-        edge = None
+        edge_over_price = None
 
         if forecast.price is not None:
-            edge = (forecast.price - outcome) ** 2 - error
+            edge_over_price = (forecast.price - outcome) ** 2 - error
 
-        scored[forecast.forecaster].append(ScoredRow(forecast.question, error, edge))
+        scored[forecast.forecaster].append(ScoredRow(forecast.question, error, edge_over_price))
 
     return scored

@@ -64,56 +64,56 @@ def part_of(file: SourceFile) -> str | None:
 
 def recognise(files: Sequence[SourceFile]) -> str | None:
     """Return which files hold forecasts filed for a round; None if none does."""
-    found = 0
-    why = ""
+    file_count = 0
+    reason = ""
     for file in files:
         if is_joined_table(file):
-            found += 1
-            why = why or f"{file.name} has the columns of its processed forecasts"
+            file_count += 1
+            reason = reason or f"{file.name} has the columns of its processed forecasts"
         elif part_of(file) == "forecasts":
-            found += 1
-            why = why or f'{file.name} has a list "forecasts" of a round'
+            file_count += 1
+            reason = reason or f'{file.name} has a list "forecasts" of a round'
 
-    if found > 1:
-        why += f", as have {found - 1} more"
-    return why or None
+    if file_count > 1:
+        reason += f", as have {file_count - 1} more"
+    return reason or None
 
 
 def read(files: Sequence[SourceFile]) -> SourceData:
     """Return the forecasts of all rounds with the outcomes of their questions."""
-    joined = list(filter(is_joined_table, files))
-    if joined:
-        data = read_joined(joined)
-        beside = sum(part_of(file) is not None for file in files)
-        if not beside:
+    joined_tables = list(filter(is_joined_table, files))
+    if joined_tables:
+        data = read_joined(joined_tables)
+        round_files = sum(part_of(file) is not None for file in files)
+        if not round_files:
             return data
-        note = f"left out: {count_text(beside, 'file')} of rounds, beside tables that join them"
+        note = f"left out: {count_text(round_files, 'file')} of rounds, beside tables that join them"
         return replace(data, notes=(note,))
 
     faults: list[FileFault] = []
-    filed: list[ForecastFile] = []
+    forecast_files: list[ForecastFile] = []
     sets: list[QuestionSet] = []
     resolutions: list[ResolutionSet] = []
     for file in files:
         part = part_of(file)
         text = "" if part is None else decode(file.name, file.data)
-        own: list[FileFault] = []
+        file_faults: list[FileFault] = []
         if part == "questions":
-            questions, own = read_question_set(file.name, text)
+            questions, file_faults = read_question_set(file.name, text)
             sets.append(questions)
         elif part == "resolutions":
-            ends, own = read_resolution_set(file.name, text)
+            ends, file_faults = read_resolution_set(file.name, text)
             resolutions.append(ends)
         elif part == "forecasts":
-            answers, own = read_forecast_file(file.name, text)
-            filed.append(answers)
-        faults += own
+            answers, file_faults = read_forecast_file(file.name, text)
+            forecast_files.append(answers)
+        faults += file_faults
 
     if not faults:
-        return join_rounds(filed, sets, resolutions)
+        return join_rounds(forecast_files, sets, resolutions)
 
     with suppress(ArenaError):  # faults of the files are reported first
-        return replace(join_rounds(filed, sets, resolutions), faults=tuple(faults))
+        return replace(join_rounds(forecast_files, sets, resolutions), faults=tuple(faults))
     return SourceData(faults=tuple(faults))
 
 
@@ -185,29 +185,33 @@ class _Rounds:
     def add(self, filed: ForecastFile, row: BenchForecast, forecaster: str) -> None:
         """Add a forecast if its question is in the set and has an outcome."""
         key = self.key(filed.due, row.source, row.id, row.date)
-        asked = self.asked.get((filed.due, row.source, row.id))
-        if filed.due in self.due and asked is None:
+        bench_question = self.asked.get((filed.due, row.source, row.id))
+        if filed.due in self.due and bench_question is None:
             self.left_out["on questions that are not in the set"] += 1
             return
         if key not in self.ends:
             self.left_out["on questions that came to nothing yet"] += 1
             return
 
-        label = " ".join(filter(None, key))
+        question_key = " ".join(filter(None, key))
         is_market = row.source in self.markets
         value, is_resolved = self.ends[key]
-        if label not in self.questions:
-            title = "" if asked is None else str(asked.texts["question"])
+        if question_key not in self.questions:
+            title = "" if bench_question is None else str(bench_question.texts["question"])
             event = f"{row.source} {row.id}"
-            self.questions[label] = SourceQuestion(label, title, event=event, category=HALVES[is_market])
-            self.outcomes[label] = SourceOutcome(label, value, final=is_resolved)
+            self.questions[question_key] = SourceQuestion(
+                question_key, title, event=event, category=HALVES[is_market]
+            )
+            self.outcomes[question_key] = SourceOutcome(question_key, value, final=is_resolved)
 
-        price = asked.freeze_probability(row.id) if asked is not None and is_market else None
+        price = (
+            bench_question.freeze_probability(row.id) if bench_question is not None and is_market else None
+        )
         if price is None and is_market:
             price = row.crowd
         self.forecasts.append(
             SourceForecast(
-                question=label,
+                question=question_key,
                 forecaster=forecaster,
                 place=SourceLine(filed.file, row.row, "forecasts"),
                 probability=None if isnan(row.forecast) else row.forecast,
@@ -235,10 +239,10 @@ def _refuse_two_sets(resolutions: Sequence[ResolutionSet]) -> None:
 
 def _refuse_twice(files: Sequence[ForecastFile]) -> None:
     """Raise `ArenaError` if a forecaster filed twice for a round."""
-    met: dict[tuple[str, str, str], str] = {}
+    file_of_submission: dict[tuple[str, str, str], str] = {}
     for filed in files:
         key = filed.model, filed.organization, filed.due
-        if key in met:
-            what = f"{filed.file}: {filed.model} has filed for {filed.due} in {met[key]} too"
+        if key in file_of_submission:
+            what = f"{filed.file}: {filed.model} has filed for {filed.due} in {file_of_submission[key]} too"
             raise ArenaError("bad_file", what, "leave one of the files out")
-        met[key] = filed.file
+        file_of_submission[key] = filed.file

@@ -37,10 +37,10 @@ from arena.forms.objects import (
     SourceObject,
     as_number,
     as_time,
-    listed,
+    objects_in_list,
     parse_json,
+    quoted_value,
     read_whole,
-    shown,
     suffix_of,
 )
 from arena.forms.zip_members import read_member
@@ -135,7 +135,7 @@ def read(files: Sequence[SourceFile]) -> SourceData:
         else:
             read_log(file, read_whole(file, found.faults), found)
 
-    return joined(found)
+    return join_logs(found)
 
 
 def read_packed(file: SourceFile, found: InspectFiles) -> None:
@@ -183,22 +183,22 @@ def read_log(file: SourceFile, value: Any, found: InspectFiles) -> None:
     if value is None:
         return
 
-    for log in listed([value], file, "log", found.faults):
+    for log in objects_in_list([value], file, "log", found.faults):
         run = log.inner("eval")
         task = run.needed("task", "name the task")
         model = run.needed("model", "name the model")
-        forecaster = run.loose("metadata").text(FORECASTER)
+        forecaster = run.inner_or_empty("metadata").text(FORECASTER)
         samples = log.values("samples")
         readings: list[Reading] = []
 
-        for sample in listed(samples, file, "samples", found.faults):
+        for sample in objects_in_list(samples, file, "samples", found.faults):
             readings += read_sample(sample, model)
 
         if not samples:
             found.notes.append(f"{file.name} has no samples")
         elif not any(is_answered(reading.forecast) for reading in readings):
             hint = "let its scorer give the probability as answer, or as probability in metadata"
-            log.wrong("samples", NO_PROBABILITY, hint)
+            log.note_fault("samples", NO_PROBABILITY, hint)
 
         figures = tuple(read_metrics(log, file.name, model))
         found.logs.append(InspectLog(file.name, task, model, forecaster, tuple(readings), figures))
@@ -211,12 +211,12 @@ def is_answered(forecast: SourceForecast) -> bool:
 
 def read_metrics(log: SourceObject, name: str, model: str) -> Iterator[PublishedFigure]:
     """Yield the metrics that a log computes from its scores."""
-    for score in log.loose("results").objects("scores"):
-        metrics = score.loose("metrics")
+    for score in log.inner_or_empty("results").objects("scores"):
+        metrics = score.inner_or_empty("metrics")
         scorer = score.text("name")
 
         for metric in metrics.fields:
-            value = as_number(metrics.loose(metric).fields.get("value"))
+            value = as_number(metrics.inner_or_empty(metric).fields.get("value"))
 
             if value is not None:
                 how = f"metric {metric} of scorer {scorer} in {name}"
@@ -230,13 +230,13 @@ def read_sample(sample: SourceObject, model: str) -> Iterator[Reading]:
     if not key:
         return
 
-    scores = sample.loose("scores")
-    parts = [scores.loose(name).loose("metadata") for name in scores.fields]
-    several = [part for part in parts if has_questions(part.fields.get(FORECASTS))]
+    scores = sample.inner_or_empty("scores")
+    parts = [scores.inner_or_empty(name).inner_or_empty("metadata") for name in scores.fields]
+    parts_with_questions = [part for part in parts if has_questions(part.fields.get(FORECASTS))]
 
-    if several:
-        for stated in several[0].objects(FORECASTS):
-            yield from read_stated(stated, key, sample, model)
+    if parts_with_questions:
+        for stated in parts_with_questions[0].objects(FORECASTS):
+            yield from read_stated_forecast(stated, key, sample, model)
         return
 
     yield read_answer(sample, key, model)
@@ -254,7 +254,9 @@ def has_questions(forecasts: object) -> bool:
     return any(isinstance(forecast, dict) and "question" in forecast for forecast in forecasts)
 
 
-def read_stated(stated: SourceObject, key: str, sample: SourceObject, model: str) -> Iterator[Reading]:
+def read_stated_forecast(
+    stated: SourceObject, key: str, sample: SourceObject, model: str
+) -> Iterator[Reading]:
     """Yield the reading of one of a sample's forecasts; none, with a fault, if it names no question."""
     question = stated.needed("question", "name the question")
 
@@ -265,29 +267,29 @@ def read_stated(stated: SourceObject, key: str, sample: SourceObject, model: str
         question,
         model,
         sample.place,
-        made=as_time(first_value(sample.loose("metadata"), MADE)),
+        made=as_time(first_value(sample.inner_or_empty("metadata"), MADE)),
         probability=stated.probability("probability"),
         price=stated.probability("market_probability"),
     )
-    asked = SourceQuestion(
+    question_facts = SourceQuestion(
         question,
         title=stated.text("title"),
         event=first_text(stated, EVENT),
         category=first_text(stated, CATEGORY),
     )
-    ended = stated.fields.get("outcome")
+    outcome_field = stated.fields.get("outcome")
     outcome = None
 
-    if ended is not None and ended != "":
+    if outcome_field is not None and outcome_field != "":
         resolved = as_time(first_value(stated, RESOLVED))
-        outcome = outcome_of(stated, "outcome", ended, forecast, resolved)
+        outcome = outcome_of(stated, "outcome", outcome_field, forecast, resolved)
 
-    yield Reading(question, key, True, asked, outcome, sample.place, forecast)
+    yield Reading(question, key, True, question_facts, outcome, sample.place, forecast)
 
 
 def read_answer(sample: SourceObject, key: str, model: str) -> Reading:
     """Return the reading of a sample that asks one question."""
-    metadata = sample.loose("metadata")
+    metadata = sample.inner_or_empty("metadata")
     answered = sample.fields.get("error") is None and sample.fields.get("limit") is None
     forecast = SourceForecast(key, model, sample.place)
 
@@ -313,17 +315,17 @@ def read_answer(sample: SourceObject, key: str, model: str) -> Reading:
 
 def stated_answer(sample: SourceObject, forecast: SourceForecast) -> SourceForecast:
     """Return a forecast with the first probability, or set of them, in a sample's scores."""
-    scores = sample.loose("scores")
+    scores = sample.inner_or_empty("scores")
 
     for name in scores.fields:
-        score = scores.loose(name)
+        score = scores.inner_or_empty(name)
         value = score.fields.get("value")
 
         if isinstance(value, float) and isnan(value):
             continue
 
-        for part in (score.loose("value"), score.loose("metadata")):
-            options = part.loose(PROBABILITIES)
+        for part in (score.inner_or_empty("value"), score.inner_or_empty("metadata")):
+            options = part.inner_or_empty(PROBABILITIES)
             probability = as_share(first_value(part, PROBABILITY))
 
             if options.fields:
@@ -418,10 +420,10 @@ def title_of(sample: SourceObject) -> str:
 
 def reason_of(sample: SourceObject) -> str:
     """Return the first explanation of a score."""
-    scores = sample.loose("scores")
+    scores = sample.inner_or_empty("scores")
 
     for name in scores.fields:
-        explanation = scores.loose(name).fields.get("explanation")
+        explanation = scores.inner_or_empty(name).fields.get("explanation")
 
         if isinstance(explanation, str):
             return explanation
@@ -438,7 +440,7 @@ def read_outcome(sample: SourceObject, forecast: SourceForecast) -> SourceOutcom
     if target is None or target == "" or target == []:
         return None
 
-    resolved = as_time(first_value(sample.loose("metadata"), RESOLVED))
+    resolved = as_time(first_value(sample.inner_or_empty("metadata"), RESOLVED))
     return outcome_of(sample, "target", target, forecast, resolved)
 
 
@@ -449,7 +451,9 @@ def outcome_of(
     value = target_value(sample, target, forecast.options)
 
     if value is None and is_answered(forecast):
-        sample.wrong(name, f"{shown(target)} is no outcome of this question", "write yes or no, or an option")
+        sample.note_fault(
+            name, f"{quoted_value(target)} is no outcome of this question", "write yes or no, or an option"
+        )
     if value is None:
         return None
 
@@ -483,7 +487,7 @@ def option_named(text: str, choices: object, options: Mapping[str, float]) -> st
     return None
 
 
-def joined(found: InspectFiles) -> SourceData:
+def join_logs(found: InspectFiles) -> SourceData:
     """Return the samples of all logs; logs of the same task share their questions."""
     tasks = {log.task for log in found.logs}
     questions: dict[str, SourceQuestion] = {}
@@ -494,26 +498,26 @@ def joined(found: InspectFiles) -> SourceData:
     forecasters = forecasters_of(found.logs, notes)
 
     for log, forecaster in zip(found.logs, forecasters, strict=True):
-        answers: dict[tuple[str, str], list[SourceForecast]] = defaultdict(list)
+        epochs_of_sample: dict[tuple[str, str], list[SourceForecast]] = defaultdict(list)
 
         for reading in log.readings:
-            is_alone = len(tasks) == 1 or reading.names_question
-            key = reading.key if is_alone else f"{log.task}: {reading.key}"
-            answers[key, reading.sample].append(reading.forecast)
-            known = questions.setdefault(key, replace(reading.question, key=key))
+            is_key_unique = len(tasks) == 1 or reading.names_question
+            key = reading.key if is_key_unique else f"{log.task}: {reading.key}"
+            epochs_of_sample[key, reading.sample].append(reading.forecast)
+            known_question = questions.setdefault(key, replace(reading.question, key=key))
 
-            if not known.options and reading.question.options:
+            if not known_question.options and reading.question.options:
                 questions[key] = replace(reading.question, key=key)
             if reading.outcome is not None:
                 outcomes[key] = replace(reading.outcome, question=key)
 
-        forecasts += [mean_forecast(key, forecaster, epochs) for (key, _), epochs in answers.items()]
+        forecasts += [mean_forecast(key, forecaster, epochs) for (key, _), epochs in epochs_of_sample.items()]
 
         # If a forecaster has several logs, the figures of one are not the forecaster's.
         if forecasters.count(forecaster) == 1:
             published += [replace(figure, forecaster=forecaster) for figure in log.metrics]
 
-        if any(len(epochs) > 1 for epochs in answers.values()):
+        if any(len(epochs) > 1 for epochs in epochs_of_sample.values()):
             notes.append(f"{log.name} has several epochs: their mean is the forecast")
 
     return SourceData(
@@ -550,15 +554,15 @@ def forecasters_of(logs: Sequence[InspectLog], notes: list[str]) -> list[str]:
 def mean_forecast(key: str, forecaster: str, epochs: Sequence[SourceForecast]) -> SourceForecast:
     """Return the mean of the answers in a sample's epochs."""
     answered = [forecast for forecast in epochs if is_answered(forecast)] or list(epochs)
-    first = replace(answered[0], question=key, forecaster=forecaster)
+    first_answered = replace(answered[0], question=key, forecaster=forecaster)
     shares = [forecast.probability for forecast in answered if forecast.probability is not None]
     options: dict[str, list[float]] = defaultdict(list)
 
     if shares:
-        return replace(first, probability=fmean(shares))
+        return replace(first_answered, probability=fmean(shares))
 
     for forecast in answered:
         for name, share in forecast.options.items():
             options[name].append(share)
 
-    return replace(first, options={name: fmean(values) for name, values in options.items()})
+    return replace(first_answered, options={name: fmean(values) for name, values in options.items()})

@@ -22,7 +22,14 @@ from arena.forms.model import (
     SourceOutcome,
     SourceQuestion,
 )
-from arena.forms.objects import SourceObject, first_object, listed, read_objects, read_whole, shown
+from arena.forms.objects import (
+    SourceObject,
+    first_object,
+    objects_in_list,
+    quoted_value,
+    read_objects,
+    read_whole,
+)
 
 TITLE = "Prophet Arena"
 YES = "Yes"
@@ -129,43 +136,43 @@ def kind_of(file: SourceFile) -> str | None:
 def read(files: Sequence[SourceFile]) -> SourceData:
     """Return the content of these files: tasks, their outcomes, and agents' answers."""
     found = ProphetFiles()
-    others = []
+    files_of_unknown_kind = []
 
     for file in files:
         kind = kind_of(file)
 
         if kind is None:
-            others.append(file)
+            files_of_unknown_kind.append(file)
         else:
             read_file(file, kind, found)
 
-    for file in others:
+    for file in files_of_unknown_kind:
         read_actuals(file, found)
 
     add_missing_tasks(found)
-    printed = {(figure.forecaster, figure.name) for figure in found.published}
+    figures_in_files = {(figure.forecaster, figure.name) for figure in found.published}
 
     for figure in board_figures(found):
-        if (figure.forecaster, figure.name) not in printed:
+        if (figure.forecaster, figure.name) not in figures_in_files:
             found.published.append(figure)
 
-    return converted(found)
+    return as_source_data(found)
 
 
 def read_file(file: SourceFile, kind: str, found: ProphetFiles) -> None:
     """Add the content of a file of a known kind."""
-    add_one = {TASKS: add_task, EVENTS: add_task, MARKETS: add_market, ANSWERS: add_answer}.get(kind)
-    add_whole = {SUBMISSION: add_submission, SUMMARY: add_summary, REPORT: add_report}.get(kind)
+    add_item = {TASKS: add_task, EVENTS: add_task, MARKETS: add_market, ANSWERS: add_answer}.get(kind)
+    add_document = {SUBMISSION: add_submission, SUMMARY: add_summary, REPORT: add_report}.get(kind)
 
-    if add_one is not None:
+    if add_item is not None:
         for row in read_objects(file, "list", found.faults):
-            add_one(row, found)
+            add_item(row, found)
 
-    if add_whole is not None:
+    if add_document is not None:
         value = read_whole(file, found.faults)
 
         if isinstance(value, dict):
-            add_whole(value, file, found)
+            add_document(value, file, found)
 
 
 def add_task(row: SourceObject, found: ProphetFiles) -> None:
@@ -177,7 +184,7 @@ def add_task(row: SourceObject, found: ProphetFiles) -> None:
     if not key or not task.outcomes:
         return
     if key in found.tasks:
-        row.wrong(name, f"{shown(key)} appears twice", "remove one of them")
+        row.note_fault(name, f"{quoted_value(key)} appears twice", "remove one of them")
         return
 
     found.tasks[key] = task
@@ -191,7 +198,9 @@ def read_task(line: SourceObject, key: str) -> ProphetTask:
     unknown = [name for name in winners if name not in outcomes]
 
     if unknown:
-        resolution.wrong("value", f"{shown(unknown[0])} is none of the outcomes", "write it as among them")
+        resolution.note_fault(
+            "value", f"{quoted_value(unknown[0])} is none of the outcomes", "write it as among them"
+        )
 
     graded = {}
 
@@ -203,8 +212,8 @@ def read_task(line: SourceObject, key: str) -> ProphetTask:
         title=line.text("title"),
         outcomes=outcomes,
         place=line.place,
-        event=line.loose("metadata").loose("source").text("event_ticker"),
-        category=line.loose("metadata").text("category"),
+        event=line.inner_or_empty("metadata").inner_or_empty("source").text("event_ticker"),
+        category=line.inner_or_empty("metadata").text("category"),
         closes=line.time("predict_by"),
         graded=graded,
         resolved=resolution.time("resolved_at"),
@@ -217,14 +226,14 @@ def read_names(line: SourceObject, name: str) -> tuple[str, ...]:
 
     for value in line.values(name):
         if not isinstance(value, str) or not value.strip():
-            line.wrong(name, f"{shown(value)} is not a name", "write texts alone")
+            line.note_fault(name, f"{quoted_value(value)} is not a name", "write texts alone")
         elif value.strip() in names:
-            line.wrong(name, f"{shown(value)} appears twice", "remove one of them")
+            line.note_fault(name, f"{quoted_value(value)} appears twice", "remove one of them")
         else:
             names.append(value.strip())
 
     if not names:
-        line.wrong(name, "it names nothing", "name one at least")
+        line.note_fault(name, "it names nothing", "name one at least")
 
     return tuple(names)
 
@@ -245,7 +254,9 @@ def read_event(line: SourceObject, key: str) -> ProphetTask:
         elif resolution == "void":
             voided.add(name)
         elif resolution not in ("", "pending"):
-            outcome.wrong("resolution", f"{shown(resolution)} is unknown", "write yes, no, void or pending")
+            outcome.note_fault(
+                "resolution", f"{quoted_value(resolution)} is unknown", "write yes, no, void or pending"
+            )
 
     prices = {}
 
@@ -300,7 +311,7 @@ def add_submission(value: Mapping[str, Any], file: SourceFile, found: ProphetFil
     made = whole.time("timestamp")
     team = whole.text("team_name") or PurePosixPath(file.name).stem
 
-    for prediction in listed(value["predictions"], file, "predictions", found.faults):
+    for prediction in objects_in_list(value["predictions"], file, "predictions", found.faults):
         ticker = prediction.needed("market_ticker", "name the market")
         probability = prediction.probability("p_yes")
         shares = {} if probability is None else {YES: probability}
@@ -313,11 +324,11 @@ def add_submission(value: Mapping[str, Any], file: SourceFile, found: ProphetFil
 def add_summary(value: Mapping[str, Any], file: SourceFile, found: ProphetFiles) -> None:
     """Add the runs of an evaluation over tasks, and the mean of the Brier scores it prints."""
     whole = SourceObject(value, SourceLine(file.name, 1), found.faults)
-    agent = whole.loose("eval_config").loose("model").text("model_name")
+    agent = whole.inner_or_empty("eval_config").inner_or_empty("model").text("model_name")
     agent = agent or PurePosixPath(file.name).parent.name or "agent"
     scores = []
 
-    for run in listed(value["runs"], file, "runs", found.faults):
+    for run in objects_in_list(value["runs"], file, "runs", found.faults):
         task = run.needed("task_id", "name the task")
         shares = run.inner("submission").probabilities()
         score = run.inner("evaluation").number("brier_score")
@@ -400,22 +411,24 @@ def board_figures(found: ProphetFiles) -> list[PublishedFigure]:
 
     for answer in newest_in_windows(found):
         task = found.tasks[answer.task]
-        graded = [name for name in answer.shares if name in task.graded]
+        graded_outcomes = [name for name in answer.shares if name in task.graded]
         prices = task.prices[answer.window]
-        paired = [name for name in graded if name in prices]
+        outcomes_with_price = [name for name in graded_outcomes if name in prices]
 
-        if graded:
-            errors[answer.agent][answer.task].append(mean_error(answer.shares, task.graded, graded))
-        if paired:
-            edge = mean_error(prices, task.graded, paired) - mean_error(answer.shares, task.graded, paired)
+        if graded_outcomes:
+            errors[answer.agent][answer.task].append(mean_error(answer.shares, task.graded, graded_outcomes))
+        if outcomes_with_price:
+            edge = mean_error(prices, task.graded, outcomes_with_price) - mean_error(
+                answer.shares, task.graded, outcomes_with_price
+            )
             edges[answer.agent][answer.task].append(edge)
 
     figures = []
-    over = "over the outcomes of an event, then over its windows, then over events"
+    averaging_text = "over the outcomes of an event, then over its windows, then over events"
 
-    for name, values, what in (("Brier", errors, "(p − outcome)²"), ("skill", edges, "crowd's less own")):
+    for name, values, formula in (("Brier", errors, "(p − outcome)²"), ("skill", edges, "crowd's less own")):
         for agent, events in values.items():
-            how = f"mean of {what} {over} ({len(events)})"
+            how = f"mean of {formula} {averaging_text} ({len(events)})"
             figures.append(PublishedFigure(agent, name, fmean(map(fmean, events.values())), how))
 
     return figures
@@ -477,7 +490,7 @@ class ConvertedTasks:
             self.add_yes_no(task, name, part, answers)
 
 
-def converted(found: ProphetFiles) -> SourceData:
+def as_source_data(found: ProphetFiles) -> SourceData:
     """Return tasks and answers as questions, outcomes and forecasts."""
     answers: dict[str, list[ProphetAnswer]] = defaultdict(list)
     tasks = ConvertedTasks()
@@ -499,13 +512,15 @@ def converted(found: ProphetFiles) -> SourceData:
             tasks.add_parts(task, question, answers[task.key])
 
     notes = []
-    lost = answers.keys() - found.tasks.keys()
+    tasks_never_described = answers.keys() - found.tasks.keys()
 
     if tasks.parted:
         what = "each outcome is a question of yes or no, within one event"
         notes.append(f"tasks whose probabilities aren't of one true outcome: {tasks.parted}; {what}")
-    if lost:
-        notes.append(f"left out: tasks without an answer that no file describes: {len(lost)}")
+    if tasks_never_described:
+        notes.append(
+            f"left out: tasks without an answer that no file describes: {len(tasks_never_described)}"
+        )
 
     return SourceData(
         questions=tuple(tasks.questions),
@@ -523,7 +538,7 @@ def note_unknown_outcomes(answer: ProphetAnswer, found: ProphetFiles) -> None:
 
     for name in answer.shares:
         if task is not None and name not in task.outcomes:
-            what = f"{shown(name)} is none of the outcomes of {shown(answer.task)}"
+            what = f"{quoted_value(name)} is none of the outcomes of {quoted_value(answer.task)}"
             found.faults.append(answer.place.fault("probabilities", what, "write it as the task does"))
 
 
@@ -535,9 +550,9 @@ def is_one_question(task: ProphetTask, answers: Sequence[ProphetAnswer]) -> bool
         return False
 
     for shares in [*(answer.shares for answer in answers), *task.prices.values()]:
-        whole = set(shares) == set(task.outcomes)
+        is_complete = set(shares) == set(task.outcomes)
 
-        if shares and (not whole or abs(sum(shares.values()) - 1) > SLACK):
+        if shares and (not is_complete or abs(sum(shares.values()) - 1) > SLACK):
             return False
 
     return len(task.outcomes) > 1

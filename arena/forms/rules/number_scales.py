@@ -44,12 +44,12 @@ class NumberScale:
         if self.is_even:
             return share
 
-        grown = 1 + share * (self.ratio - 1)
+        growth = 1 + share * (self.ratio - 1)
 
-        if grown <= 0:
+        if growth <= 0:
             return -BEYOND
 
-        return log(grown) / log(self.ratio)
+        return log(growth) / log(self.ratio)
 
     def value_at(self, position: float) -> float:
         """Return the value at a position.
@@ -60,8 +60,8 @@ class NumberScale:
         if self.is_even:
             return self.low + position * (self.high - self.low)
 
-        grown = (exp(position * log(self.ratio)) - 1) / (self.ratio - 1)
-        return self.low + grown * (self.high - self.low)
+        share_of_range = (exp(position * log(self.ratio)) - 1) / (self.ratio - 1)
+        return self.low + share_of_range * (self.high - self.low)
 
     def real(self, value: float) -> float | str:
         """Return the value itself: a number, or a date as ISO text."""
@@ -81,12 +81,12 @@ class NumberScale:
 
     def beyond(self, is_above: bool) -> float | str:
         """Return a value just beyond an end of the range."""
-        place = 1 + BEYOND if is_above else -BEYOND
+        position = 1 + BEYOND if is_above else -BEYOND
 
         if not self.is_even:
-            return place
+            return position
 
-        return self.given(self.low + place * (self.high - self.low))
+        return self.given(self.low + position * (self.high - self.low))
 
 
 def number_or_date(value: object, is_date: bool) -> float | None:

@@ -53,17 +53,17 @@ def choose_form(files: Sequence[SourceFile], wanted: str | None = None) -> Chose
     if wanted is not None:
         return ChosenForm(wanted, load_form(wanted).TITLE, "--form says so")
 
-    fitting = []
+    fitting_forms = []
     for name in form_names():
         if name == TABLE:
             continue
         form = load_form(name)
         why = form.recognise(files)
         if why is not None:
-            fitting.append(ChosenForm(name, form.TITLE, why))
+            fitting_forms.append(ChosenForm(name, form.TITLE, why))
 
-    if len(fitting) > 1:
-        what = " and ".join(f"{form.title} ({form.why})" for form in fitting)
-        hint = f"say which it is: {' or '.join(f'--form {form.name}' for form in fitting)}"
+    if len(fitting_forms) > 1:
+        what = " and ".join(f"{form.title} ({form.why})" for form in fitting_forms)
+        hint = f"say which it is: {' or '.join(f'--form {form.name}' for form in fitting_forms)}"
         raise ArenaError("two_forms", f"the files fit {what}", hint, status=64)
-    return fitting[0] if fitting else None
+    return fitting_forms[0] if fitting_forms else None

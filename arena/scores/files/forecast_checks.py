@@ -26,7 +26,7 @@ def check_question_times(cells: Cells, times: dict[str, Floats], question: Ints,
     for column in QUESTION_TIMES:
         if column in times:
             missing = np.flatnonzero(np.isnan(times[column]) & ended)
-            cells.wrong(column, missing, lambda _: NO_TIME, "say when it was", "missing")
+            cells.note_fault(column, missing, lambda _: NO_TIME, "say when it was", "missing")
 
     for early, late in TIME_ORDER:
         if {early, late} <= times.keys():
@@ -49,7 +49,7 @@ def _check_order(cells: Cells, times: Mapping[str, Floats], early: str, late: st
         return f"{cells.shown(column, row)} is {how} its {other}, {cells.shown(other, row)}"
 
     wrong = np.flatnonzero(times[early] > times[late])
-    cells.wrong(column, wrong, what, "correct one of them, or remove the line", f"{how} {other}")
+    cells.note_fault(column, wrong, what, "correct one of them, or remove the line", f"{how} {other}")
 
 
 def _check_open_time(cells: Cells, times: Mapping[str, Floats], question: Ints, end: str) -> None:
@@ -70,7 +70,7 @@ def _check_open_time(cells: Cells, times: Mapping[str, Floats], question: Ints, 
     wrong = np.flatnonzero(begins >= times[end])
     if wrong.size:
         wrong = np.intersect1d(wrong, cells.sound("question", "open", "time"))
-    cells.wrong(end, wrong, what, f"correct {end} or {column}", "before open")
+    cells.note_fault(end, wrong, what, f"correct {end} or {column}", "before open")
 
 
 def check_duplicates(cells: Cells, question: Ints, forecaster: Ints, time: Floats | None) -> Ints:
@@ -102,7 +102,7 @@ def check_duplicates(cells: Cells, question: Ints, forecaster: Ints, time: Float
     if time is None:
         hint += "; updates need a column time"
     twice = np.intersect1d(list(first), cells.sound("question"))
-    cells.wrong("forecaster", twice, what, hint)
+    cells.note_fault("forecaster", twice, what, hint)
     for row in twice.tolist():  # which of the two was meant is unknown
         cells.faults.cells.add((cells.whole_row(first[row]), "forecaster"))
     return order
@@ -118,4 +118,4 @@ def _note_coarse(cells: Cells, order: Rows, repeats: Rows) -> None:
         several = f"{questions[row][:40]!r} seems to name several questions"
         return f"{several}: {forecasts} of the file are of one that their forecaster has forecast already"
 
-    cells.wrong("question", rows, what, coarse_hint(cells, rows), "coarse", across=True)
+    cells.note_fault("question", rows, what, coarse_hint(cells, rows), "coarse", across_files=True)

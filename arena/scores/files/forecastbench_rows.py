@@ -28,8 +28,8 @@ from arena.forms.bench.model import (
     ResolutionSet,
     forecaster_names,
     is_day,
-    pair_of,
-    share_in,
+    probability_or_none,
+    without_directions,
 )
 from arena.scores.rules.forecastbench.difficulty_sample import IMPUTED, NAIVE
 from arena.scores.rules.forecastbench.imputation import MOST_IMPUTED, NO_INFORMATION, too_much
@@ -99,7 +99,7 @@ class ScoredForecast:
 
         All directions of a combination are one cluster.
         """
-        return f"{self.source} {pair_of(self.asked[1])}"
+        return f"{self.source} {without_directions(self.asked[1])}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -484,8 +484,8 @@ def _table_row(file: str, line: int, cells: Mapping[str, str]) -> ScoredForecast
         what = f"{file}:{line}: column {column}: {cells[column]!r} is not {expected}"
         raise ArenaError("bad_file", what, "correct the cell or remove the line")
 
-    probability = share_in(cells["forecast"])
-    value = share_in(cells["resolved_to"])
+    probability = probability_or_none(cells["forecast"])
+    value = probability_or_none(cells["resolved_to"])
     if probability is None:
         refuse("forecast", "a number from 0 to 1")
     if value is None:

@@ -180,7 +180,7 @@ def check_forecasts(cells: Cells) -> ForecastTable:
         who = who[some]
         forms = forms[some]
 
-    times = read_times(cells, TIME_COLUMNS, blank=TIME_COLUMNS[1:])
+    times = read_times(cells, TIME_COLUMNS, blank_columns=TIME_COLUMNS[1:])
     dated = not has_plain_times(cells, times)
     if "end" in times and "time" not in times:
         cells.faults.add(1, "end", "it is there without a column time", "add time")
@@ -293,7 +293,7 @@ def _read_owners(cells: Cells, who: Ints, forecasters: tuple[str, ...]) -> dict[
     if "owner" not in cells.columns:
         return {}
     owner, names = number_column(cells.columns["owner"])
-    check_same_by_question(cells, who, "owner", owner, of="forecaster")
+    check_same_by_question(cells, who, "owner", owner, unit="forecaster")
     whose = map(names.__getitem__, owner.tolist())
     return dict(zip(map(forecasters.__getitem__, who.tolist()), whose, strict=True))
 
@@ -320,7 +320,7 @@ def _check_probabilities(cells: Cells, forms: Flags) -> None:
 def _check_some_answer(cells: Cells, silent: Flags) -> None:
     """Raise `FileFaults` if no row of the file states anything."""
     if silent.all():
-        cells.wrong("probability", np.flatnonzero(silent), lambda _: "it is empty", PROBABILITY_HINT)
+        cells.note_fault("probability", np.flatnonzero(silent), lambda _: "it is empty", PROBABILITY_HINT)
         cells.faults.check()
 
 
@@ -352,7 +352,7 @@ def _check_one_form(cells: Cells, forms: Flags) -> None:
     def what(row: int) -> str:
         return f"{cells.shown('question', row)} has options or a number in other lines"
 
-    cells.wrong("question", torn, what, "give a question one form in all its lines")
+    cells.note_fault("question", torn, what, "give a question one form in all its lines")
 
 
 def _yes_no_table(
@@ -361,14 +361,14 @@ def _yes_no_table(
     """Return the table of the rows of yes/no questions."""
     columns = cells.columns
     question, questions = number_column(columns["question"])
-    outcome = read_column(cells, "outcome", parse_outcome, OUTCOME_HINT, blank=True)
+    outcome = read_column(cells, "outcome", parse_outcome, OUTCOME_HINT, allows_blank=True)
     probability = outcome
     if len(cells):
         probability = read_column(cells, "probability", parse_share, PROBABILITY_HINT)
 
     market: Floats | None = None
     if "market_probability" in columns:
-        market = read_column(cells, "market_probability", parse_share, PROBABILITY_HINT, blank=True)
+        market = read_column(cells, "market_probability", parse_share, PROBABILITY_HINT, allows_blank=True)
     event, events = _read_events(cells, question, questions)
     category, categories = _optional_names(cells, "category")
     reason, reasons = _optional_names(cells, "reason")

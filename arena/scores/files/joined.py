@@ -147,7 +147,7 @@ def _check_outcomes(cells: Cells, found: Mapping[str, JoinedOutcome]) -> None:
         where = f"{joined.place.file}, {joined.place.words}"
         return f"{cells.shown('outcome', row_number)}, but {joined.outcome!r} in {where}"
 
-    cells.wrong("outcome", other, what_differs, "correct one of them")
+    cells.note_fault("outcome", other, what_differs, "correct one of them")
     cells.faults.check()
 
 
@@ -338,7 +338,7 @@ def by_key(prices: Iterable[JoinedPrice]) -> dict[tuple[str, str], list[JoinedPr
 
 def join_prices(cells: Cells, found: Mapping[tuple[str, str], Sequence[JoinedPrice]]) -> Cells:
     """Return forecasts with the prices of `by_key` where they have none."""
-    times = read_times(cells, ["time"], blank=["time"]).get("time")
+    times = read_times(cells, ["time"], blank_columns=["time"]).get("time")
     texts = [""]
     code: Ints = np.zeros(len(cells), dtype=np.int64)
     for key, rows in _rows_by_key(cells):
@@ -429,7 +429,7 @@ def _prices_of_table(file: SourceFile, named: Mapping[str, str]) -> list[JoinedP
     cells = _table_of(file, PRICE_COLUMNS, ("option", "time"), named)
     read_names(cells, "question")
     hint = "write a probability from 0 to 1, such as 0.35 or 35%"
-    read_column(cells, "market_probability", parse_share, hint, blank=True)
+    read_column(cells, "market_probability", parse_share, hint, allows_blank=True)
     times = read_times(cells, ["time"]).get("time")
     cells.faults.check()
 

@@ -186,7 +186,7 @@ def read_entries(name: str, text: str) -> TournamentForecasts:
         ended = ~np.isnan(outcome)
         counted = is_scored(outcome)
 
-    times = read_times(cells, TIME_COLUMNS, blank=TIME_COLUMNS[1:])
+    times = read_times(cells, TIME_COLUMNS, blank_columns=TIME_COLUMNS[1:])
     for column in (*QUESTION_TIMES, "hidden_until"):
         if column in times:
             check_same_by_question(cells, question, column, times[column])
@@ -275,7 +275,7 @@ def _read_probabilities(cells: Cells) -> tuple[Floats, Floats | None]:
         raise ArenaError("bad_file", f"{cells.name}:1: it lacks what was forecast, or has it twice", hint)
 
     probability = read_column(cells, "probability", parse_share, PROBABILITY_HINT)
-    return probability, read_column(cells, "outcome", parse_outcome, OUTCOME_HINT, blank=True)
+    return probability, read_column(cells, "outcome", parse_outcome, OUTCOME_HINT, allows_blank=True)
 
 
 def _forecast_intervals(times: dict[str, Floats], question: Ints, who: Ints) -> tuple[Floats, Floats]:

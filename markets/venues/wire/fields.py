@@ -94,7 +94,10 @@ def number(value: object) -> int:
 
 
 def with_figures(
-    price: Quote, raw: object, reader: Callable[[object], int], names: Mapping[str, tuple[str, ...]]
+    price: Quote,
+    raw: object,
+    read_figure: Callable[[object], int],
+    venue_names: Mapping[str, tuple[str, ...]],
 ) -> Quote:
     """Return a quote with the page's other figures, by our names and the venue's.
 
@@ -102,13 +105,13 @@ def with_figures(
     """
     page = raw if isinstance(raw, dict) else {}
     figures: dict[str, Any] = {}
-    for ours, theirs in names.items():
+    for ours, theirs in venue_names.items():
         value = next((page[name] for name in theirs if name in page), None)
-        figures[ours] = None if value is None else or_else(reader, None)(value)
+        figures[ours] = None if value is None else reader_with_default(read_figure, None)(value)
     return replace(price, **figures)
 
 
-def or_else(reader: Callable[[object], T], otherwise: D) -> Callable[[object], T | D]:
+def reader_with_default(reader: Callable[[object], T], otherwise: D) -> Callable[[object], T | D]:
     """Return a reader that gives `otherwise` for a value that `reader` refuses.
 
     It is for what no price depends on: a bad volume must not take a market's prices with it.
@@ -222,11 +225,11 @@ def _text(value: object) -> str:
     return _storable(value)
 
 
-DescriptiveText = Annotated[str, PlainValidator(or_else(_text, ""))]
+DescriptiveText = Annotated[str, PlainValidator(reader_with_default(_text, ""))]
 """Text on which no price depends; empty where it is missing or makes no sense."""
-AnyAmount = Annotated[int | None, PlainValidator(or_else(amount, None))]
+AnyAmount = Annotated[int | None, PlainValidator(reader_with_default(amount, None))]
 """An amount on which no price depends; unknown where it is missing or makes no sense."""
-AnyNumber = Annotated[int | None, PlainValidator(or_else(number, None))]
+AnyNumber = Annotated[int | None, PlainValidator(reader_with_default(number, None))]
 """A number on which no price depends; unknown where it is missing or makes no sense."""
 Chance = Annotated[int, BeforeValidator(chance)]
 Instant = Annotated[datetime, BeforeValidator(instant)]
@@ -243,17 +246,17 @@ class WireRecord(BaseModel):
 W = TypeVar("W", bound=WireRecord)
 
 
-def read(model: type[W], raw: object, kind: RecordKind) -> W:
+def read_record(model: type[W], raw: object, kind: RecordKind) -> W:
     """Return a record as its model. Raise `RejectedRecord` with the first thing that is wrong with it."""
     try:
         return model.model_validate(raw)
     except ValidationError as error:
-        first = error.errors()[0]
+        first_fault = error.errors()[0]
 
-        place = ".".join(map(str, first["loc"]))
-        reason = first["msg"]
-        if place:
-            reason = f"{place}: {reason}"
+        field_path = ".".join(map(str, first_fault["loc"]))
+        reason = first_fault["msg"]
+        if field_path:
+            reason = f"{field_path}: {reason}"
         raise RejectedRecord(kind, "malformed", reason) from None
 
 
@@ -290,15 +293,17 @@ class RecordSorter:
         self._keys = keys
         self._report = report
 
-    def made(self, raw: object, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+    def make_or_report(
+        self, raw: object, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> T | None:
         """Return what is made of a record; None if it was quarantined."""
         try:
             return make(*args, **kwargs)
         except RejectedRecord as fault:
-            self.tell(fault, label(raw, *self._keys) or "(no name)", raw)
+            self.report_fault(fault, label(raw, *self._keys) or "(no name)", raw)
             return None
 
-    def made_all(
+    def make_all(
         self,
         raws: Iterable[object],
         make: Callable[Concatenate[object, P], T | None],
@@ -308,12 +313,12 @@ class RecordSorter:
         """Return what is made of each record, without those that were quarantined."""
         made = list[T]()
         for raw in raws:
-            item = self.made(raw, make, raw, *args, **kwargs)
+            item = self.make_or_report(raw, make, raw, *args, **kwargs)
             if item is not None:
                 made.append(item)
         return made
 
-    def tell(self, fault: RejectedRecord, record: str, raw: object = None) -> None:
+    def report_fault(self, fault: RejectedRecord, record: str, raw: object = None) -> None:
         """Report a record that is quarantined."""
         text = ""
         if raw is not None:
@@ -327,7 +332,7 @@ class RecordSorter:
             if name in raws:
                 ordered[name] = raws[name]
             else:
-                self.tell(RejectedRecord("market", "missing", "the venue no longer lists it"), name)
+                self.report_fault(RejectedRecord("market", "missing", "the venue no longer lists it"), name)
         return ordered
 
 
@@ -337,30 +342,30 @@ LARGEST_GAP = 50_000
 
 def with_levels(quote: Quote, bids: Iterable[Level], asks: Iterable[Level]) -> Quote:
     """Return a quote with the levels of a book, best first. Levels without shares are left out."""
-    below = _side(bids)[::-1]
-    above = _side(asks)
-    bid = below[0].price if below else None
-    ask = above[0].price if above else None
-    mid = middle(bid, ask, "its book's")
-    return replace(quote, bid=bid, ask=ask, mid=mid, bids=tuple(below), asks=tuple(above))
+    bid_levels = _sorted_levels(bids)[::-1]
+    ask_levels = _sorted_levels(asks)
+    bid = bid_levels[0].price if bid_levels else None
+    ask = ask_levels[0].price if ask_levels else None
+    mid = mid_price(bid, ask, "its book's")
+    return replace(quote, bid=bid, ask=ask, mid=mid, bids=tuple(bid_levels), asks=tuple(ask_levels))
 
 
-def _side(levels: Iterable[Level]) -> list[Level]:
+def _sorted_levels(levels: Iterable[Level]) -> list[Level]:
     """Return one side of a book by its prices. Raise `RejectedRecord` for a price that can't be."""
     side = sorted((level for level in levels if level.shares), key=attrgetter("price"))
-    before = 0
+    price_before = 0
     for level in side:
         if not 0 < level.price < ONE:
             reason = f"its book has a level at {level.price / ONE:g} dollars"
             raise RejectedRecord("quote", "bad_book", reason)
-        if level.price == before:
+        if level.price == price_before:
             raise RejectedRecord("quote", "bad_book", "its book has a price twice on one side")
-        before = level.price
+        price_before = level.price
 
     return side
 
 
-def middle(bid: int | None, ask: int | None, whose: str = "its") -> int | None:
+def mid_price(bid: int | None, ask: int | None, whose: str = "its") -> int | None:
     """Return the mid of two sides; None without both. Raise `RejectedRecord` if they cross."""
     if bid is None or ask is None:
         return None
@@ -370,7 +375,7 @@ def middle(bid: int | None, ask: int | None, whose: str = "its") -> int | None:
     return (bid + ask) // 2
 
 
-def offered(price: int | None) -> int | None:
+def offered_price(price: int | None) -> int | None:
     """Return a price that somebody offers; None at 0 and at a dollar, where nobody does."""
     if price is not None and price > ONE:
         raise RejectedRecord("quote", "bad_price", f"a price of {price / ONE:g} dollars is over a dollar")

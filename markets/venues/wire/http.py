@@ -150,42 +150,47 @@ class HttpClient:
         if client is not None:
             await client.aclose()
 
-    async def _asked(self, method: str, path: str, **what: Any) -> Any:
+    async def _asked(self, method: str, path: str, **request_options: Any) -> Any:
         """Return the stored answer, or make the request and store its answer before it is used."""
         if self._answers is None:
-            return (await self._answer(method, path, what))[1]
+            _body, answer = await self._answer(method, path, request_options)
+            return answer
 
-        question = f"{method} {path} {json.dumps(what, sort_keys=True)}"
-        kept = self._answers.get(question)
-        if kept is not None:
-            if not kept:
+        question = f"{method} {path} {json.dumps(request_options, sort_keys=True)}"
+        stored_body = self._answers.get(question)
+        if stored_body is not None:
+            if not stored_body:  # as an error is stored: the venue had no such page
                 raise self._error(path, RequestError("missing", "has no such page"))
-            return self._parse(bytearray(kept))
+            return self._parse(bytearray(stored_body))
 
         try:
-            body, answer = await self._answer(method, path, what)
+            body, answer = await self._answer(method, path, request_options)
         except VenueError as error:
             self._answers.put_error(question, error.code)
             raise
 
-        instead = self._answers.put(question, bytes(body))
-        if instead is None:
+        replaced_body = self._answers.put(question, bytes(body))
+        if replaced_body is None:
             return answer
-        return self._parse(bytearray(instead))
+        return self._parse(bytearray(replaced_body))
 
-    async def _answer(self, method: str, path: str, what: dict[str, Any]) -> tuple[bytearray, Any]:
+    async def _answer(self, method: str, path: str, request_options: dict[str, Any]) -> tuple[bytearray, Any]:
+        """Return the body and the content of an answer, after at most a few attempts.
+
+        Raise `VenueError` if an attempt fails for good, the last one fails, or the wait would be too long.
+        """
         attempt = 1
         while True:
             try:
                 async with self._seats:  # a request's timeout begins once it has a connection
                     await self._pace()
-                    return await self._attempt(method, path, what)
-            except RequestError as trouble:
-                wait = trouble.wait
+                    return await self._attempt(method, path, request_options)
+            except RequestError as error:
+                wait = error.wait
                 if wait is None:
                     wait = backoff(attempt, self._rng)
-                if trouble.code not in RETRIED_CODES or attempt >= self._attempts or wait > LONGEST_WAIT:
-                    raise self._error(path, trouble) from None
+                if error.code not in RETRIED_CODES or attempt >= self._attempts or wait > LONGEST_WAIT:
+                    raise self._error(path, error) from None
 
             attempt += 1
             # all requests wait: trouble for one is trouble for all
@@ -227,10 +232,10 @@ class HttpClient:
     async def _pace(self) -> None:
         """Wait for this request's turn; the next turn is reserved before the wait."""
         now = asyncio.get_running_loop().time()
-        turn = max(self._free_at, now)
-        self._free_at = turn + self._gap
-        if turn > now:
-            await self._sleep(turn - now)
+        turn_at = max(self._free_at, now)
+        self._free_at = turn_at + self._gap
+        if turn_at > now:
+            await self._sleep(turn_at - now)
 
     def _error(self, path: str, trouble: RequestError) -> VenueError:
         whom = ascii(self._base_url) if trouble.code == "bad_url" else httpx.URL(self._base_url).host
@@ -298,15 +303,15 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     >>> retry_after({"retry-after": then, "date": now})
     9.0
     """
-    asked = headers.get("retry-after", "").strip()
-    if asked.isascii() and asked.isdigit():
-        return float(asked[:9])
+    header = headers.get("retry-after", "").strip()
+    if header.isascii() and header.isdigit():
+        return float(header[:9])
 
-    then = header_date(asked)
-    now = header_date(headers.get("date", ""))
-    if then is None or now is None:
+    wanted_at = header_date(header)
+    service_time = header_date(headers.get("date", ""))
+    if wanted_at is None or service_time is None:
         return None
-    return max((then - now).total_seconds(), 0.0)
+    return max((wanted_at - service_time).total_seconds(), 0.0)
 
 
 def header_date(text: str) -> datetime | None:

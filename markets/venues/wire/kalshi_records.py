@@ -29,9 +29,9 @@ from markets.venues.wire.fields import (
     WireRecord,
     amount,
     member,
-    middle,
-    offered,
-    read,
+    mid_price,
+    offered_price,
+    read_record,
     shown_value,
     waiting,
     with_levels,
@@ -167,7 +167,7 @@ def page(raw: object) -> KalshiPage | None:
     if left_out(raw):
         return None
 
-    record = read(KalshiPage, raw, "market")
+    record = read_record(KalshiPage, raw, "market")
     if record.market_type != "binary":
         raise RejectedRecord("market", "not_binary", f"its type is {shown_value(record.market_type)}")
     if record.status not in STATUSES:
@@ -203,34 +203,37 @@ def market(page: KalshiPage, event: KalshiEvent, rate: int, series: KalshiSeries
         closes_at=page.close_time,
         tick=min(steps, default=_TICKS.get(page.price_level_structure, 10_000)),
         fee_rate=rate,
-        story=story(page.event_ticker),
+        story=story_of_event(page.event_ticker),
         tags=",".join(filter(None, (event.series_ticker, series.tags if series else ""))),
     )
 
 
-def story(event: str) -> str:
+def story_of_event(event: str) -> str:
     """Return the game, the asset's day or the bank's meeting of an event, or "" if it has none.
 
-    >>> story("KXNFLSPREAD-26NOV22KCDEN") == story("KXNFLGAME-26NOV22KCDEN"), story("KXBTC15M-26JUL250215")
-    (True, 'kalshi:BTC-26JUL25')
-    >>> story("KXETH-26JUL2502") == story("KXETHD-26JUL2502") != story("KXBTCD-26JUL2502")
+    >>> story_of_event("KXNFLSPREAD-26NOV22KCDEN") == story_of_event("KXNFLGAME-26NOV22KCDEN")
     True
-    >>> story("KXFOMCDISSENTCOUNT-26SEP"), story("KXNEWPOPE-70")
+    >>> story_of_event("KXBTC15M-26JUL250215")
+    'kalshi:BTC-26JUL25'
+    >>> eth, ethd, btcd = map(story_of_event, ("KXETH-26JUL2502", "KXETHD-26JUL2502", "KXBTCD-26JUL2502"))
+    >>> eth == ethd != btcd
+    True
+    >>> story_of_event("KXFOMCDISSENTCOUNT-26SEP"), story_of_event("KXNEWPOPE-70")
     ('kalshi:FED-26SEP', '')
     """
-    series, _, rest = event.partition("-")
-    if _GAME.fullmatch(rest):
-        return f"kalshi:game:{rest}"
+    series, _, suffix = event.partition("-")
+    if _GAME.fullmatch(suffix):
+        return f"kalshi:game:{suffix}"
 
-    month = _MONTH.match(rest)
+    month = _MONTH.match(suffix)
     if month is not None and _MEETING.fullmatch(series):
         return f"kalshi:FED-{month[0]}"
 
-    year = _YEAR.match(rest)
+    year = _YEAR.match(suffix)
     if year is not None and _CUTS.fullmatch(series):
         return f"kalshi:FED-{year[1]}"
 
-    day = _DAY.fullmatch(rest)
+    day = _DAY.fullmatch(suffix)
     asset = _ASSET.fullmatch(series)
     if day is not None and asset is not None:
         return f"kalshi:{asset[1]}-{day[1]}"
@@ -239,7 +242,7 @@ def story(event: str) -> str:
 
 def quote(raw: object, ticker: str, at: datetime) -> Quote:
     """Return the prices on a market's page."""
-    prices = read(KalshiPrices, raw, "quote")
+    prices = read_record(KalshiPrices, raw, "quote")
     return quote_of(prices, ticker, at, prices.volume_fp)
 
 
@@ -248,9 +251,9 @@ def quote_of(prices: KalshiBestPrices, ticker: str, at: datetime, volume: int | 
     if prices.yes_bid_dollars is None or prices.yes_ask_dollars is None:
         raise RejectedRecord("quote", "no_price", "it lacks a bid or an ask in dollars")
 
-    bid = offered(prices.yes_bid_dollars)
-    ask = offered(prices.yes_ask_dollars)
-    offered(prices.last_price_dollars)
+    bid = offered_price(prices.yes_bid_dollars)
+    ask = offered_price(prices.yes_ask_dollars)
+    offered_price(prices.last_price_dollars)
     if prices.yes_bid_size_fp == 0:
         bid = None
     if prices.yes_ask_size_fp == 0:
@@ -261,7 +264,7 @@ def quote_of(prices: KalshiBestPrices, ticker: str, at: datetime, volume: int | 
         at=at,
         bid=bid,
         ask=ask,
-        mid=middle(bid, ask),
+        mid=mid_price(bid, ask),
         last=prices.last_price_dollars or None,
         volume=volume,
     )
@@ -294,10 +297,10 @@ def _levels(book: object, side: str) -> list[Level]:
     """Return one side as sent, without levels of no size."""
     if not isinstance(book, dict) or not isinstance(book.get(side, ""), list | None):
         raise RejectedRecord("quote", "bad_book", f"its book has no list of {side}")
-    return [level for level in map(_level, book[side] or []) if level.shares]
+    return [level for level in map(_book_level, book[side] or []) if level.shares]
 
 
-def _level(pair: object) -> Level:
+def _book_level(pair: object) -> Level:
     if not isinstance(pair, list) or len(pair) != 2:
         raise RejectedRecord("quote", "bad_book", f"a level of its book is {shown_value(pair)}")
 
@@ -321,16 +324,16 @@ class KalshiPast(WireRecord):
 
 def past_market(raw: object, page: KalshiPage, market: Market, at: datetime) -> PastMarket:
     """Return a market of the past; if it could close early, only its latest close was known in advance."""
-    past = read(KalshiPast, raw, "market")
-    latest = past.latest_expiration_time
-    closes = page.close_time
-    if past.can_close_early and latest:
-        closes = max(closes, latest)
+    past = read_record(KalshiPast, raw, "market")
+    latest_close = past.latest_expiration_time
+    planned_close = page.close_time
+    if past.can_close_early and latest_close:
+        planned_close = max(planned_close, latest_close)
 
     stopped = None
     if page.status not in ("initialized", "inactive", "active") or page.close_time <= at:
         stopped = min(page.close_time, at)
-    return PastMarket(replace(market, closes_at=closes), past.volume_fp or 0, stopped, raw=raw)
+    return PastMarket(replace(market, closes_at=planned_close), past.volume_fp or 0, stopped, raw=raw)
 
 
 RESULTS = frozenset(("", "yes", "no", "scalar", "void"))
@@ -349,7 +352,7 @@ class KalshiEnding(WireRecord):
 
 def resolution(raw: object, at: datetime) -> Resolution | None:
     """Return a market's resolution once it is final; None before, if nothing is wrong."""
-    ending = read(KalshiEnding, raw, "resolution")
+    ending = read_record(KalshiEnding, raw, "resolution")
     if ending.status in ("disputed", "amended"):
         raise waiting("disputed", f"its result is {ending.status}")
     if ending.status not in STATUSES:
@@ -363,12 +366,12 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
         market_id=MarketId(f"kalshi:{ending.ticker}"),
         version=1,
         known_at=min(ending.settlement_ts or at, at),
-        payout=_payout(ending),
+        payout=_yes_payout(ending),
         source=f"kalshi: finalized, {ending.result or 'no word'}",
     )
 
 
-def _payout(ending: KalshiEnding) -> int | None:
+def _yes_payout(ending: KalshiEnding) -> int | None:
     """Return what a YES contract paid; None where all stakes were refunded."""
     value = ending.settlement_value_dollars
     result = ending.result

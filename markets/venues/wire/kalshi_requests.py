@@ -20,7 +20,7 @@ from markets.venues.wire.fields import (
     WireRecord,
     label,
     member,
-    read,
+    read_record,
 )
 from markets.venues.wire.http import HttpClient, Parameter
 from markets.venues.wire.kalshi_records import KalshiBestPrices, quote_of
@@ -29,13 +29,13 @@ from markets.venues.wire.paging import (
     ListPage,
     ask_in_batches,
     batches,
-    by_name,
     gather_all,
     get_or_none,
     get_without_if_refused,
     next_cursor,
     page_list,
     pieces,
+    records_by_name,
 )
 
 HISTORICAL = "/historical/markets"
@@ -58,23 +58,25 @@ async def open_lists(
 
     `series` are all there are, by ticker, with their tags. What the venue doesn't know is told of.
     """
-    whole: list[AskPage] = [partial(open_events, http, None)]
+    list_of_all: list[AskPage] = [partial(open_events, http, None)]
     if not wanted.only_named:
-        return whole
+        return list_of_all
 
-    named = list[str]()
+    named_series = list[str]()
     for tag in map(str.casefold, wanted.tags):
         tickers = _tagged_series(series, tag)
         if not tickers:
-            sorter.tell(RejectedRecord("page", "missing", f"the venue has no series {tag}"), f"tag {tag}")
-        named += tickers
+            sorter.report_fault(
+                RejectedRecord("page", "missing", f"the venue has no series {tag}"), f"tag {tag}"
+            )
+        named_series += tickers
 
-    if len(named) > MOST_SERIES:
-        return whole
+    if len(named_series) > MOST_SERIES:
+        return list_of_all
 
     pages = await records(http, sorter, list(map(str.upper, wanted.slugs)))
     events = [*map(str.upper, wanted.events), *(label(raw, "event_ticker") for raw in pages.values())]
-    lists: list[AskPage] = [partial(open_events, http, name) for name in dict.fromkeys(named)]
+    lists: list[AskPage] = [partial(open_events, http, name) for name in dict.fromkeys(named_series)]
     lists += [partial(_one_event, http, sorter, name) for name in dict.fromkeys(filter(None, events))]
     return lists
 
@@ -91,7 +93,7 @@ async def _one_event(http: HttpClient, sorter: RecordSorter, name: str, _cursor:
     page = await get_or_none(http, f"/events/{name}", with_nested_markets="true")
     event = member(page, "event")
     if event is None:
-        sorter.tell(RejectedRecord("page", "missing", f"the venue has no event {name}"), name)
+        sorter.report_fault(RejectedRecord("page", "missing", f"the venue has no event {name}"), name)
         return [], None
 
     if isinstance(event, dict) and "markets" not in event:
@@ -111,7 +113,7 @@ async def all_series(http: HttpClient, sorter: RecordSorter) -> list[object]:
     try:
         return page_list(await http.get("/series"), "series")
     except VenueError as error:
-        sorter.tell(RejectedRecord("page", error.code, error.message), "/series")
+        sorter.report_fault(RejectedRecord("page", error.code, error.message), "/series")
         return []
 
 
@@ -124,7 +126,9 @@ async def records_one_by_one(
     listed = list[object]()
     for name, answer in zip(names, answers, strict=True):
         if answer is None:
-            sorter.tell(RejectedRecord("market", "missing", f"the venue doesn't list this {key}"), name)
+            sorter.report_fault(
+                RejectedRecord("market", "missing", f"the venue doesn't list this {key}"), name
+            )
         else:
             listed.append(answer)
     return listed
@@ -138,11 +142,11 @@ async def _one_record(http: HttpClient, path: str, key: str) -> object:
 async def records(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) -> Raw:
     """Return these markets in the order of the request; those settled long ago are in an archive."""
     raws = await _markets(http, sorter, "/markets", tickers)
-    old = [ticker for ticker in tickers if ticker not in raws]
+    missing_tickers = [ticker for ticker in tickers if ticker not in raws]
     try:
-        raws |= await _markets(http, sorter, HISTORICAL, old)
+        raws |= await _markets(http, sorter, HISTORICAL, missing_tickers)
     except VenueError as error:
-        sorter.tell(RejectedRecord("page", error.code, error.message), HISTORICAL)
+        sorter.report_fault(RejectedRecord("page", error.code, error.message), HISTORICAL)
         return raws
 
     return sorter.in_order(raws, tickers)
@@ -173,19 +177,19 @@ async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) 
     )
     listed = list[object]()
     for page in pages:
-        sent = member(page, "orderbooks")
-        if isinstance(sent, list):
-            listed += sent
+        books_sent = member(page, "orderbooks")
+        if isinstance(books_sent, list):
+            listed += books_sent
 
-    raws = by_name(listed, "ticker", tickers)
-    alone = [ticker for ticker in tickers if ticker not in raws]
+    raws = records_by_name(listed, "ticker", tickers)
+    missing_tickers = [ticker for ticker in tickers if ticker not in raws]
     answers = await gather_all(
-        _one_record(http, f"/markets/{ticker}/orderbook", "orderbook_fp") for ticker in alone
+        _one_record(http, f"/markets/{ticker}/orderbook", "orderbook_fp") for ticker in missing_tickers
     )
 
-    for ticker, book in zip(alone, answers, strict=True):
+    for ticker, book in zip(missing_tickers, answers, strict=True):
         if book is None:
-            sorter.tell(RejectedRecord("quote", "no_book", "the venue shows no book of it"), ticker)
+            sorter.report_fault(RejectedRecord("quote", "no_book", "the venue shows no book of it"), ticker)
         else:
             raws[ticker] = {"ticker": ticker, "orderbook_fp": book}
 
@@ -205,7 +209,7 @@ async def past_lists(http: HttpClient, request: PastRequest) -> list[PastList]:
         ("/markets", {"status": "closed", "min_close_ts": since}),
         ("/markets", {"status": "open"}),
     ]
-    cutoff = read(KalshiCutoff, await http.get("/historical/cutoff"), "page")
+    cutoff = read_record(KalshiCutoff, await http.get("/historical/cutoff"), "page")
 
     if request.since < cutoff.market_settled_ts:
         lists.append((HISTORICAL, {}))
@@ -257,19 +261,19 @@ async def candles(
     step = DAY if hours >= DAY // HOUR else HOUR
     series = ticker.partition("-")[0]
     for path in (f"/series/{series}/markets/{ticker}", f"/historical/markets/{ticker}"):
-        found: list[object] = []
+        all_candles: list[object] = []
         try:
             for first, last in pieces(start, end, step * (MOST - 1)):
                 asked = {"start_ts": int(first.timestamp()), "end_ts": int(last.timestamp())}
                 minutes = step // timedelta(minutes=1)
                 page = await http.get(f"{path}/candlesticks", **asked, period_interval=minutes)
-                found += page_list(page, "candlesticks")
-            return found
+                all_candles += page_list(page, "candlesticks")
+            return all_candles
         except VenueError as error:
             if error.code != "missing":
                 raise
 
-    sorter.tell(RejectedRecord("quote", "missing", "the venue doesn't show its history"), ticker)
+    sorter.report_fault(RejectedRecord("quote", "missing", "the venue doesn't show its history"), ticker)
     return []
 
 
@@ -281,5 +285,5 @@ def candle_end(raw: object) -> int:
 
 def candle_quote(raw: object, ticker: str) -> Quote:
     """Return the prices at the end of a candle."""
-    candle = read(KalshiCandle, raw, "quote")
+    candle = read_record(KalshiCandle, raw, "quote")
     return quote_of(candle, ticker, candle.end_period_ts)

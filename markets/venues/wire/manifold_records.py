@@ -28,7 +28,7 @@ from markets.venues.wire.fields import (
     is_name,
     label,
     member,
-    read,
+    read_record,
     shown_value,
     waiting,
 )
@@ -104,7 +104,7 @@ def page(raw: object) -> ManifoldPage | None:
     if left_out(raw):
         return None
 
-    record = read(ManifoldPage, raw, "market")
+    record = read_record(ManifoldPage, raw, "market")
     if record.outcome_type != "BINARY":
         raise RejectedRecord("market", "not_binary", f"its type is {shown_value(record.outcome_type)}")
     if record.token != PLAY_MONEY:
@@ -140,15 +140,15 @@ class ManifoldPast(ManifoldRecord):
 
 def past_market(raw: object, page: ManifoldPage, at: datetime) -> PastMarket:
     """Return a market of the past; where it resolved before its close, the planned close is unknown."""
-    past = read(ManifoldPast, raw, "market")
-    ended = past.resolution_time if page.is_resolved else None
-    moved = ended is not None and page.close_time >= ended - MOVED_WITHIN
-    stopped = min(page.close_time, ended or NEVER)
+    past = read_record(ManifoldPast, raw, "market")
+    resolved_at = past.resolution_time if page.is_resolved else None
+    was_close_moved = resolved_at is not None and page.close_time >= resolved_at - MOVED_WITHIN
+    stopped = min(page.close_time, resolved_at or NEVER)
 
-    made = market(page)
-    if moved:
-        made = replace(made, closes_at=NEVER)
-    return PastMarket(made, past.volume or 0, stopped if stopped <= at else None)
+    market_then = market(page)
+    if was_close_moved:
+        market_then = replace(market_then, closes_at=NEVER)
+    return PastMarket(market_then, past.volume or 0, stopped if stopped <= at else None)
 
 
 def is_trading(page: ManifoldPage, at: datetime) -> bool:
@@ -158,7 +158,7 @@ def is_trading(page: ManifoldPage, at: datetime) -> bool:
 
 def quote(raw: object, name: str, at: datetime) -> Quote:
     """Return the probability on a market's page as its price; the venue shows no offers."""
-    price = read(ManifoldPrice, raw, "quote")
+    price = read_record(ManifoldPrice, raw, "quote")
     return _mid_quote(name, at, price.probability, price.volume)
 
 
@@ -168,7 +168,7 @@ FIGURES = {"volume_24h": ("volume24Hours",), "liquidity": ("totalLiquidity",)}
 
 def trade_quote(raw: object, name: str) -> Quote:
     """Return the price after a bet."""
-    trade = read(ManifoldTrade, raw, "quote")
+    trade = read_record(ManifoldTrade, raw, "quote")
     if trade.contract_id != name:
         raise RejectedRecord("quote", "other_market", f"it is a bet on {trade.contract_id}")
     return _mid_quote(name, trade.created_time, trade.prob_after)
@@ -180,7 +180,7 @@ def _mid_quote(name: str, at: datetime, price: int, volume: int | None = None) -
 
 def resolution(raw: object, at: datetime) -> Resolution | None:
     """Return a market's resolution; None while it is open."""
-    ending = read(ManifoldEnding, raw, "resolution")
+    ending = read_record(ManifoldEnding, raw, "resolution")
     if ending.outcome_type != "BINARY":
         raise RejectedRecord("resolution", "not_binary", f"its type is {shown_value(ending.outcome_type)}")
     if not ending.is_resolved:
@@ -193,12 +193,12 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
         market_id=MarketId(f"manifold:{ending.id}"),
         version=1,
         known_at=min(ending.resolution_time or at, at),
-        payout=_payout(ending),
+        payout=_yes_payout(ending),
         source=f"manifold: {ending.resolution}",
     )
 
 
-def _payout(ending: ManifoldEnding) -> int | None:
+def _yes_payout(ending: ManifoldEnding) -> int | None:
     """Return what a YES share paid; None where the market was cancelled and stakes refunded."""
     if ending.resolution in _PAYS:
         return _PAYS[ending.resolution]

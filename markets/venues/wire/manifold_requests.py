@@ -12,9 +12,9 @@ from markets.venues.wire.paging import (
     ListPage,
     gather_all,
     incomplete,
-    known,
     new_records,
     page_list,
+    report_if_missing,
 )
 
 A_PAGE = 1_000
@@ -59,7 +59,7 @@ class NewestMarkets:
 async def _open_in_topic(http: HttpClient, sorter: RecordSorter, topic: str, cursor: str | None) -> ListPage:
     """Return a page of a topic's open markets, tagged with the topic, which the list leaves out."""
     asked = topic_markets(http, topic, cursor, "open")
-    page, following = await known(asked, f"topic {topic}", f"tag {topic}", sorter) or ([], None)
+    page, following = await report_if_missing(asked, f"topic {topic}", f"tag {topic}", sorter) or ([], None)
     return [raw | {TAGS: topic} if isinstance(raw, dict) else raw for raw in page], following
 
 
@@ -69,7 +69,7 @@ async def _one_market(http: HttpClient, sorter: RecordSorter, slug: str, _cursor
     async def ask() -> ListPage:
         return [await http.get(f"/v0/slug/{slug}")], None
 
-    return await known(ask(), f"market {slug}", slug, sorter) or ([], None)
+    return await report_if_missing(ask(), f"market {slug}", slug, sorter) or ([], None)
 
 
 async def every_market(http: HttpClient, before: str | None) -> ListPage:
@@ -145,9 +145,11 @@ async def _one_record(http: HttpClient, path: str) -> tuple[object, VenueError |
 def _is_record_of(name: str, raw: object, trouble: VenueError | None, sorter: RecordSorter) -> bool:
     """Tell whether an answer is the requested record; report why not."""
     if trouble is not None:
-        sorter.tell(RejectedRecord("market", trouble.code, trouble.message), name)
+        sorter.report_fault(RejectedRecord("market", trouble.code, trouble.message), name)
     elif label(raw, "id") != name:
-        sorter.tell(RejectedRecord("market", "malformed", "the venue sent another record instead"), name, raw)
+        sorter.report_fault(
+            RejectedRecord("market", "malformed", "the venue sent another record instead"), name, raw
+        )
     else:
         return True
     return False

@@ -62,19 +62,19 @@ async def new_records(
         for raw in page:
             records.setdefault(label(raw, key) or raw_json(raw), raw)
 
-        fresh = {name: raw for name, raw in records.items() if name not in position.names}
+        new_by_name = {name: raw for name, raw in records.items() if name not in position.names}
         position.pages += 1
-        if len(fresh) < len(page):
-            reason = f"{len(page) - len(fresh)} of {len(page)} records are repeats"
-            sorter.tell(RejectedRecord("page", "repeated", reason), f"page {position.pages}")
+        if len(new_by_name) < len(page):
+            reason = f"{len(page) - len(new_by_name)} of {len(page)} records are repeats"
+            sorter.report_fault(RejectedRecord("page", "repeated", reason), f"page {position.pages}")
 
         is_stuck = bool(page) or cursor == position.cursor
-        if cursor is not None and not fresh and is_stuck:
+        if cursor is not None and not new_by_name and is_stuck:
             raise incomplete(f"page {position.pages} only repeats what was on the pages before it")
 
-        position.names.update(fresh)  # |= would copy the set for each page
+        position.names.update(new_by_name)  # |= would copy the set for each page
         position.cursor = cursor
-        yield list(fresh.values())
+        yield list(new_by_name.values())
         if cursor is None:
             return
 
@@ -111,7 +111,7 @@ class CatalogueReader:
 
     def resumed_filter(self, wanted: CatalogueFilter, at: datetime) -> CatalogueFilter:
         """Return the filter to request: that of an interrupted reading, if it is resumed."""
-        return self._part(wanted, at).wanted
+        return self._new_or_broken_off(wanted, at).wanted
 
     async def read(
         self,
@@ -119,52 +119,56 @@ class CatalogueReader:
         make: MakeListings,
         wanted: CatalogueFilter,
         at: datetime,
-        most: int,
+        most_pages: int,
     ) -> Catalogue:
         """Return the catalogue; `make` gives a record's listings, or why there are none."""
-        part = self._part(wanted, at)
+        reading = self._new_or_broken_off(wanted, at)
         self._broken_off = None
         try:
-            while part.lists < len(asks):
-                await self._read_list(asks[part.lists], make, part, most)
-                if part.position.cursor is not None:
+            while reading.lists < len(asks):
+                await self._read_list(asks[reading.lists], make, reading, most_pages)
+                if reading.position.cursor is not None:
                     break
-                part.names |= part.position.names
-                part.lists += 1
-                part.position = ListPosition()
+                reading.names |= reading.position.names
+                reading.lists += 1
+                reading.position = ListPosition()
         except VenueError as error:
+            # A list that the venue's trouble broke off is read on by the next call.
             if error.code != "incomplete":
-                self._broken_off = part
+                self._broken_off = reading
             raise
 
-        listings = list(part.listings.values())
-        if part.since != at:  # resumed listings count as of now
+        listings = list(reading.listings.values())
+        if reading.since != at:  # resumed listings count as of now
             listings = [_quoted_at(listing, at) for listing in listings]
 
-        limit = len(part.names | part.position.names) if part.lists < len(asks) else None
-        return Catalogue(listings, dict(sorted(part.left_out.items())), limit)
+        # With pages left unread, the catalogue is limited to the records read so far.
+        limit = None
+        if reading.lists < len(asks):
+            limit = len(reading.names | reading.position.names)
+        return Catalogue(listings, dict(sorted(reading.left_out.items())), limit)
 
     async def _read_list(
         self,
         ask: AskPage,
         make: MakeListings,
-        part: PartOfCatalogue,
-        most: int,
+        partial_catalogue: PartOfCatalogue,
+        most_pages: int,
     ) -> None:
         """Read a list to its end, or as many of its pages as are wanted."""
-        async for raws in new_records(ask, self._key, self._sorter, most, part.position):
-            fresh = raws
-            if part.names:
-                fresh = [raw for raw in raws if label(raw, self._key) not in part.names]
-            for made in chain.from_iterable(map(make, fresh)):
-                if isinstance(made, str):
-                    part.left_out[made] += 1
+        async for raws in new_records(ask, self._key, self._sorter, most_pages, partial_catalogue.position):
+            unseen = raws
+            if partial_catalogue.names:
+                unseen = [raw for raw in raws if label(raw, self._key) not in partial_catalogue.names]
+            for listing_or_reason in chain.from_iterable(map(make, unseen)):
+                if isinstance(listing_or_reason, str):
+                    partial_catalogue.left_out[listing_or_reason] += 1
                 else:
-                    part.listings[made.market.id] = made
-            if part.position.pages == part.wanted.pages:
+                    partial_catalogue.listings[listing_or_reason.market.id] = listing_or_reason
+            if partial_catalogue.position.pages == partial_catalogue.wanted.pages:
                 break
 
-    def _part(self, wanted: CatalogueFilter, at: datetime) -> PartOfCatalogue:
+    def _new_or_broken_off(self, wanted: CatalogueFilter, at: datetime) -> PartOfCatalogue:
         """Return what a recent reading with the same filter got; else an empty part."""
         old = self._broken_off
         if old is None or not timedelta() <= at - old.since <= RESUMED_WITHIN:
@@ -231,14 +235,14 @@ async def get_without_if_refused(
     return await http.get(path, **params)
 
 
-async def known(answer: Awaitable[T], what: str, record: str, sorter: RecordSorter) -> T | None:
+async def report_if_missing(answer: Awaitable[T], what: str, record: str, sorter: RecordSorter) -> T | None:
     """Return an answer; report it, and return None, where the venue has no such thing."""
     try:
         return await answer
     except VenueError as error:
         if error.code not in NOT_THERE:
             raise
-        sorter.tell(RejectedRecord("page", "missing", f"the venue has no {what}"), record)
+        sorter.report_fault(RejectedRecord("page", "missing", f"the venue has no {what}"), record)
         return None
 
 
@@ -258,15 +262,15 @@ def batches(names: Sequence[str], size: int) -> list[Sequence[str]]:
     return [names[n : n + size] for n in range(0, len(names), size)]
 
 
-def by_name(raws: Iterable[object], key: str, wanted: Iterable[str]) -> dict[str, object]:
+def records_by_name(raws: Iterable[object], key: str, wanted: Iterable[str]) -> dict[str, object]:
     """Return the wanted records, by their names under a key."""
     names = frozenset(wanted)
-    found = {}
+    wanted_records = {}
     for raw in raws:
         name = label(raw, key)
         if name in names:
-            found[name] = raw
-    return found
+            wanted_records[name] = raw
+    return wanted_records
 
 
 async def ask_in_batches(
@@ -278,7 +282,7 @@ async def ask_in_batches(
 ) -> dict[str, object]:
     """Return the records of these names by name, requested in batches."""
     pages = await gather_all(ask_in_parts(ask, some, sorter) for some in batches(names, size))
-    return by_name(chain.from_iterable(pages), key, names)
+    return records_by_name(chain.from_iterable(pages), key, names)
 
 
 async def ask_in_parts(ask: AskBatch, names: Sequence[str], sorter: RecordSorter) -> list[object]:
@@ -289,32 +293,33 @@ async def ask_in_parts(ask: AskBatch, names: Sequence[str], sorter: RecordSorter
     """
     errors: dict[str, VenueError] = {}
     records: list[object] = []
-    answered = False
-    waiting = [names] if names else []
+    is_any_answered = False
+    batches_to_ask = [names] if names else []
 
-    while waiting:
-        some = waiting.pop()
+    while batches_to_ask:
+        names_asked = batches_to_ask.pop()
         try:
-            records += await ask(some)
-            answered = True
+            records += await ask(names_asked)
+            is_any_answered = True
         except VenueError as error:
             if error.code not in SPOILT_CODES:
                 raise
 
-            half = len(some) // 2
-            if half:
-                waiting += [some[half:], some[:half]]
+            half_size = len(names_asked) // 2
+            if half_size:
+                batches_to_ask += [names_asked[half_size:], names_asked[:half_size]]
             else:
-                errors[some[0]] = error
+                errors[names_asked[0]] = error
 
-        if len(some) == 1 and len(errors) == MOST_SPOILT and not answered:
+        # The last name decides: if it fails too, its error is raised from here.
+        if len(names_asked) == 1 and len(errors) == MOST_SPOILT and not is_any_answered:
             await ask(names[-1:])
 
     if names and len(names) == len(errors):
         raise errors[names[0]]
 
     for name, trouble in errors.items():
-        words = f"asked for this one: {trouble.message}"
-        sorter.tell(RejectedRecord("market", trouble.code, words), name)
+        message = f"asked for this one: {trouble.message}"
+        sorter.report_fault(RejectedRecord("market", trouble.code, message), name)
 
     return records

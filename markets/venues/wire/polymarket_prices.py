@@ -25,10 +25,10 @@ from markets.venues.wire.fields import (
     Second,
     WireRecord,
     book_gap,
-    middle,
-    offered,
-    or_else,
-    read,
+    mid_price,
+    offered_price,
+    read_record,
+    reader_with_default,
     shown_value,
     waiting,
     with_levels,
@@ -97,17 +97,17 @@ class PricePoint(WireRecord):
 
 def quote(raw: object, at: datetime) -> Quote:
     """Return the prices on a market's page. Without two sides its mid is the price of the outcome YES."""
-    prices = read(PolymarketPrices, raw, "quote")
-    bid = offered(prices.best_bid)
-    ask = offered(prices.best_ask)
-    last = offered(prices.last_trade_price)
+    prices = read_record(PolymarketPrices, raw, "quote")
+    bid = offered_price(prices.best_bid)
+    ask = offered_price(prices.best_ask)
+    last = offered_price(prices.last_trade_price)
 
     if yes_place(prices.outcomes) != 0:  # it is unclear whose prices these are; the outcomes' own are certain
         bid = ask = last = None
 
-    mid = middle(bid, ask)
+    mid = mid_price(bid, ask)
     if mid is None:
-        mid = _outcome(prices)
+        mid = _yes_outcome_price(prices)
     if bid is None and ask is None and mid is None:
         raise RejectedRecord("quote", "no_price", "it has no price")
 
@@ -128,28 +128,28 @@ FIGURES = {"volume_24h": ("volume24hr",), "liquidity": ("liquidityNum", "liquidi
 """The other figures on a market's page; open interest is only given for whole events."""
 
 
-def _outcome(prices: PolymarketPrices) -> int | None:
+def _yes_outcome_price(prices: PolymarketPrices) -> int | None:
     if not prices.outcome_prices:
         return None
 
     try:
-        both = list(map(figure, prices.outcome_prices))
-        yes = both[yes_place(prices.outcomes)]
+        outcome_prices = list(map(figure, prices.outcome_prices))
+        yes_price = outcome_prices[yes_place(prices.outcomes)]
     except (ValueError, IndexError):
         raise RejectedRecord("quote", "bad_price", "the prices of its outcomes make no sense") from None
 
-    if len(both) != 2 or abs(sum(both) - ONE) > ROUNDING or yes > ONE:
+    if len(outcome_prices) != 2 or abs(sum(outcome_prices) - ONE) > ROUNDING or yes_price > ONE:
         raise RejectedRecord(
             "quote",
             "bad_price",
-            f"the prices of its outcomes come to {sum(both) / ONE:g} dollars",
+            f"the prices of its outcomes come to {sum(outcome_prices) / ONE:g} dollars",
         )
-    return yes
+    return yes_price
 
 
 def yes_token(raw: object) -> str:
     """Return the order book's id of a YES share, which looks like a number but is a name."""
-    tokens = read(OutcomeTokens, raw, "quote")
+    tokens = read_record(OutcomeTokens, raw, "quote")
     try:
         token = tokens.clob_token_ids[yes_place(tokens.outcomes)]
     except (ValueError, IndexError):
@@ -167,7 +167,7 @@ def quote_with_book(page: Quote, raw: object) -> tuple[Quote, RejectedRecord | N
     stops orders; where nobody offers anything any more, no price of the page's stands.
     """
     try:
-        sent = read(PolymarketBook, raw, "quote")
+        sent = read_record(PolymarketBook, raw, "quote")
         bids = [Level(level.price, level.size) for level in sent.bids]
         asks = [Level(level.price, level.size) for level in sent.asks]
         book = with_levels(page, bids, asks)
@@ -185,7 +185,7 @@ def quote_with_book(page: Quote, raw: object) -> tuple[Quote, RejectedRecord | N
 
 def past_quote(raw: object, name: str) -> Quote:
     """Return a past price: something like a mid, without sides."""
-    point = read(PricePoint, raw, "quote")
+    point = read_record(PricePoint, raw, "quote")
     return Quote(MarketId(f"{PREFIX}{name}"), point.t, bid=None, ask=None, mid=point.p)
 
 
@@ -196,7 +196,7 @@ BOOK_COUNTS_AFTER = timedelta(days=1)
 FINAL = frozenset({"resolved", "settled"})
 DISPUTED = frozenset({"disputed", "challenged"})
 HALF = ONE // 2
-Statuses = Annotated[tuple[str, ...], PlainValidator(or_else(texts, ()))]
+Statuses = Annotated[tuple[str, ...], PlainValidator(reader_with_default(texts, ()))]
 """What the oracle has said of a market, one word after another."""
 _PAYS = {(Decimal(1), Decimal(0)): ONE, (Decimal(0), Decimal(1)): 0, (Decimal("0.5"), Decimal("0.5")): HALF}
 """What a YES share pays by the last prices of YES and NO, which must match exactly."""
@@ -273,16 +273,18 @@ NEEDED = (
 
 def past_market(raw: object, market: Market) -> PastMarket | str:
     """Return a market of the past as a list shows it, with its nominal close, or why it is left out."""
-    past = read(PolymarketPast, raw, "market")
+    past = read_record(PolymarketPast, raw, "market")
     if past.closed and past.stopped is None:
         return "no end time"
 
     assert isinstance(raw, dict)
     volume = (past.volume if past.volume_num is None else past.volume_num) or 0
-    needed = {name: raw.get(name) for name in NEEDED}
-    nominal = replace(market, closes_at=past.end_date or NEVER)
+    needed_fields = {name: raw.get(name) for name in NEEDED}
+    market_with_nominal_close = replace(market, closes_at=past.end_date or NEVER)
 
-    return PastMarket(nominal, volume, past.stopped if past.closed else None, raw=needed)
+    return PastMarket(
+        market_with_nominal_close, volume, past.stopped if past.closed else None, raw=needed_fields
+    )
 
 
 def resolution(raw: object, at: datetime, seen_closed_at: datetime | None = None) -> Resolution | None:
@@ -291,23 +293,25 @@ def resolution(raw: object, at: datetime, seen_closed_at: datetime | None = None
     Where the page lacks the oracle's word the source is `NO_WORD`: the order book has to confirm that end.
     `seen_closed_at` is when it was first seen closed: what counts for a page that says nothing better.
     """
-    ending = read(PolymarketEnding, raw, "resolution")
-    words = {word.casefold() for word in (ending.uma_resolution_status, ending.resolution_status) if word}
-    status = " and ".join(sorted(words))
-    if words & DISPUTED:
+    ending = read_record(PolymarketEnding, raw, "resolution")
+    status_words = {
+        word.casefold() for word in (ending.uma_resolution_status, ending.resolution_status) if word
+    }
+    status = " and ".join(sorted(status_words))
+    if status_words & DISPUTED:
         raise waiting("disputed", f"its result is {shown_value(status)}")
     if not ending.closed:
         return None
-    if not words:
+    if not status_words:
         return _end_without_word(ending, at, seen_closed_at or at)
-    if not words <= FINAL:
+    if not status_words <= FINAL:
         raise waiting("not_final", f"it is closed, but its result is {shown_value(status)}")
 
     return Resolution(
         market_id=MarketId(f"{PREFIX}{ending.id}"),
         version=1,
         known_at=min(ending.closed_at or at, at),
-        payout=_payout(ending),
+        payout=_yes_payout(ending),
         source=f"polymarket: {status}",
     )
 
@@ -322,7 +326,7 @@ def _end_without_word(ending: PolymarketEnding, at: datetime, seen_closed_at: da
         raise _no_status(f"until {counts_from:%Y-%m-%d %H:%M} UTC, when the order book's winner counts")
 
     try:
-        payout = _payout(ending)
+        payout = _yes_payout(ending)
     except RejectedRecord as error:
         if error.code != "unclear":
             raise
@@ -338,43 +342,43 @@ def _no_status(why: str) -> RejectedRecord:
     return RejectedRecord("resolution", "no_status", reason)
 
 
-def _payout(ending: PolymarketEnding) -> int:
+def _yes_payout(ending: PolymarketEnding) -> int:
     """Return what a YES share paid by the last prices of the outcomes."""
     try:
-        place = yes_place(ending.outcomes)
+        yes_index = yes_place(ending.outcomes)
     except ValueError as error:
         raise waiting("bad_outcomes", str(error)) from None
 
-    sent = ending.outcome_prices or ()
+    sent_prices = ending.outcome_prices or ()
     try:
-        yes = Decimal(sent[place])
-        no = Decimal(sent[1 - place])
-        payout = _PAYS.get((yes, no)) if len(sent) == 2 else None
+        yes_price = Decimal(sent_prices[yes_index])
+        no_price = Decimal(sent_prices[1 - yes_index])
+        payout = _PAYS.get((yes_price, no_price)) if len(sent_prices) == 2 else None
     except (IndexError, InvalidOperation):
         payout = None
 
     if payout is None:
-        prices = ", ".join(sent) or "missing"
+        prices = ", ".join(sent_prices) or "missing"
         raise waiting("unclear", f"its last prices are {shown_value(prices)}")
     return payout
 
 
 def book_payout(raw: object, outcomes: tuple[str, str]) -> int | None:
     """Return what a YES share paid by the order book's page; None while it names no result."""
-    end = read(PolymarketBookPage, raw, "resolution")
-    won = [token.outcome.strip().casefold() for token in end.tokens if token.winner]
-    if len(won) + bool(end.is_50_50_outcome) > 1:
+    book_page = read_record(PolymarketBookPage, raw, "resolution")
+    winning_outcomes = [token.outcome.strip().casefold() for token in book_page.tokens if token.winner]
+    if len(winning_outcomes) + bool(book_page.is_50_50_outcome) > 1:
         raise waiting("contradiction", "the order book has more than one result of it")
-    if not end.closed or not (won or end.is_50_50_outcome):
+    if not book_page.closed or not (winning_outcomes or book_page.is_50_50_outcome):
         return None
-    if end.is_50_50_outcome:
+    if book_page.is_50_50_outcome:
         return HALF
 
     names = side_names(outcomes)
-    if won[0] not in names:
-        words = f"at the order book {shown_value(won[0])} won, which is none of its outcomes"
+    if winning_outcomes[0] not in names:
+        words = f"at the order book {shown_value(winning_outcomes[0])} won, which is none of its outcomes"
         raise waiting("bad_outcomes", words)
-    return ONE if names.index(won[0]) == yes_place(outcomes) else 0
+    return ONE if names.index(winning_outcomes[0]) == yes_place(outcomes) else 0
 
 
 def confirm_resolution(end: Resolution, raw: object, book_page: object | None) -> Resolution:
@@ -383,7 +387,7 @@ def confirm_resolution(end: Resolution, raw: object, book_page: object | None) -
     `book_page` is the market's page at the order book, None where there is none. An end without the oracle's
     word needs the order book's; any other stands if the order book has no word on it.
     """
-    outcomes = read(PolymarketEnding, raw, "resolution").outcomes
+    outcomes = read_record(PolymarketEnding, raw, "resolution").outcomes
     payout = None if book_page is None else book_payout(book_page, outcomes)
 
     if payout is None:

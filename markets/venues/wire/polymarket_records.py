@@ -26,7 +26,7 @@ from markets.venues.wire.fields import (
     instant,
     is_name,
     number,
-    or_else,
+    reader_with_default,
     shown_value,
 )
 
@@ -161,16 +161,16 @@ def _maybe_instant(value: object) -> datetime | None:
 # plain validators: pydantic's second check would dominate the time for thousands of records
 Figure = Annotated[int | None, PlainValidator(_maybe_figure)]
 """A number that may be missing."""
-AnyFigure = Annotated[int | None, PlainValidator(or_else(_maybe_figure, None))]
+AnyFigure = Annotated[int | None, PlainValidator(reader_with_default(_maybe_figure, None))]
 """A number on which no price depends; unknown where it is missing or makes no sense."""
 When = Annotated[datetime | None, PlainValidator(_maybe_instant)]
 """A time that may be missing."""
-AnyTime = Annotated[datetime | None, PlainValidator(or_else(_maybe_instant, None))]
+AnyTime = Annotated[datetime | None, PlainValidator(reader_with_default(_maybe_instant, None))]
 """A time on which little depends; unknown where it is missing or makes no sense."""
 Texts = Annotated[tuple[str, ...], PlainValidator(texts)]
 Pair = Annotated[tuple[str, str], BeforeValidator(texts)]
 """The names of a market's two outcomes."""
-Slugs = Annotated[tuple[str, ...], PlainValidator(or_else(slugs, ()))]
+Slugs = Annotated[tuple[str, ...], PlainValidator(reader_with_default(slugs, ()))]
 Events = Annotated[PolymarketEvent | None, PlainValidator(event_of_market)]
 Schedule = Annotated[PolymarketFees | None, PlainValidator(fees)]
 
@@ -287,8 +287,8 @@ def left_out(page: PolymarketPage, mid: int | None, at: datetime) -> str:
     if page.uma_resolution_status.casefold() in RESOLVING:
         return "being resolved"
 
-    over = page.end_date is not None and page.end_date <= at
-    if over and mid is not None and not DECIDED < mid < ONE - DECIDED:
+    is_past_nominal_end = page.end_date is not None and page.end_date <= at
+    if is_past_nominal_end and mid is not None and not DECIDED < mid < ONE - DECIDED:
         return "decided"
     return ""
 

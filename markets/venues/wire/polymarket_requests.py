@@ -20,14 +20,14 @@ from markets.venues.wire.paging import (
     ListPage,
     ask_in_batches,
     batches,
-    by_name,
     gather_all,
     get_or_none,
     get_without_if_refused,
-    known,
     next_cursor,
     page_list,
     pieces,
+    records_by_name,
+    report_if_missing,
 )
 
 A_PAGE = 100
@@ -51,12 +51,12 @@ async def open_lists(gamma: HttpClient, sorter: RecordSorter, wanted: CatalogueF
 
     for event in wanted.events:
         name = f"event {event}"
-        markets = await known(event_markets(gamma, event), name, name, sorter)
+        markets = await report_if_missing(event_markets(gamma, event), name, name, sorter)
         queries += [{"id": ids} for ids in batches(markets or [], A_PAGE)]
 
     for tag in wanted.tags:
         name = f"tag {tag}"
-        number = await known(tag_number(gamma, tag), name, name, sorter)
+        number = await report_if_missing(tag_number(gamma, tag), name, name, sorter)
         if number:
             queries.append({"tag_id": number})
 
@@ -92,13 +92,13 @@ async def records(
 ) -> Raw:
     """Return these markets in the order of the request; a list holds open or closed ones, never both."""
     raws = await _records_in_list(gamma, sorter, names, closed=first == "closed")
-    left = [name for name in names if name not in raws]
+    missing_names = [name for name in names if name not in raws]
     try:
-        raws |= await _records_in_list(gamma, sorter, left, closed=first == "open")
+        raws |= await _records_in_list(gamma, sorter, missing_names, closed=first == "open")
     except VenueError as error:
         if not raws or error.code not in SPOILT_CODES:
             raise
-        sorter.tell(RejectedRecord("page", error.code, error.message), LISTS)
+        sorter.report_fault(RejectedRecord("page", error.code, error.message), LISTS)
 
     return sorter.in_order(raws, names)
 
@@ -116,10 +116,10 @@ async def _records_in_list(
 async def books(clob: HttpClient, tokens: Sequence[str]) -> Raw:
     """Return the books of these tokens, in batches; one that a batch leaves out is requested alone."""
     pages = await gather_all(_many_books(clob, some) for some in batches(tokens, BOOKS_A_PAGE))
-    raws = by_name(chain.from_iterable(pages), "asset_id", tokens)
-    alone = [token for token in tokens if token not in raws]
-    answers = await gather_all(get_or_none(clob, "/book", token_id=token) for token in alone)
-    for token, raw in zip(alone, answers, strict=True):
+    raws = records_by_name(chain.from_iterable(pages), "asset_id", tokens)
+    missing_tokens = [token for token in tokens if token not in raws]
+    answers = await gather_all(get_or_none(clob, "/book", token_id=token) for token in missing_tokens)
+    for token, raw in zip(missing_tokens, answers, strict=True):
         if label(raw, "asset_id") == token:
             raws[token] = raw
     return raws
@@ -146,7 +146,7 @@ async def book_pages(clob: HttpClient, sorter: RecordSorter, raws: Raw) -> Raw:
             page = await get_or_none(clob, f"/markets/{condition}")
         except VenueError as error:
             words = f"{error.message}: results are not confirmed"
-            sorter.tell(RejectedRecord("page", error.code, words), "/markets")
+            sorter.report_fault(RejectedRecord("page", error.code, words), "/markets")
             return raws_of_book
 
         if page is not None and label(page, "condition_id") == condition:
@@ -207,25 +207,27 @@ async def event_markets(gamma: HttpClient, event: str) -> list[str]:
 
 async def histories(clob: HttpClient, spans: Mapping[str, Span], hours: int) -> dict[str, list[object]]:
     """Return the prices of many tokens, each in its period, without tokens that the venue refuses."""
-    found: dict[str, list[object]] = {token: [] for token in spans}
+    points_by_token: dict[str, list[object]] = {token: [] for token in spans}
     refused: set[str] = set()
     for fidelity in dict.fromkeys((hours, max(hours, COARSE))):
-        left = {token: spans[token] for token, points in found.items() if not points}
+        # Only tokens without any prices are asked again, with a coarser resolution.
+        unread = {token: spans[token] for token, points in points_by_token.items() if not points}
         queries: list[tuple[Sequence[str], Span]] = []
-        for piece in pieces(*_all_of(left), PIECE):
-            tokens = [token for token, span in left.items() if span[0] < piece[1] and piece[0] < span[1]]
-            queries += [(batch, piece) for batch in batches(tokens, HISTORIES_A_PAGE)]
+        for period in pieces(*_all_of(unread), PIECE):
+            start, end = period
+            tokens = [token for token, (first, last) in unread.items() if first < end and start < last]
+            queries += [(batch, period) for batch in batches(tokens, HISTORIES_A_PAGE)]
 
         answers = await gather_all(_many_histories(clob, *query, fidelity) for query in queries)
         for (batch, _), histories_by_token in zip(queries, answers, strict=True):
             for token in batch:
                 points = histories_by_token.get(token)
                 if isinstance(points, list):
-                    found[token] += points
+                    points_by_token[token] += points
                 else:
                     refused.add(token)
 
-    return {token: points for token, points in found.items() if token not in refused}
+    return {token: points for token, points in points_by_token.items() if token not in refused}
 
 
 def _all_of(spans: Mapping[str, Span]) -> Span:
@@ -261,13 +263,13 @@ async def history(
     clob: HttpClient, token: str, start: datetime, end: datetime, hours: int = 1
 ) -> list[object]:
     """Return the prices of a token in a period, one for each this many hours, requested in pieces."""
-    found: list[object] = []
+    points: list[object] = []
     for fidelity in dict.fromkeys((hours, max(hours, COARSE))):
         for first, last in pieces(start, end, PIECE):
             asked = {"startTs": int(first.timestamp()), "endTs": int(last.timestamp())}
             page = await clob.get("/prices-history", market=token, **asked, fidelity=fidelity * 60)
-            found += page_list(page, "history")
-        if found:
+            points += page_list(page, "history")
+        if points:
             break
 
-    return found
+    return points

@@ -81,7 +81,7 @@ class ObservationReader:
     lag: int | None
     faults: list[SeriesFault] = field(default_factory=list)
 
-    def fault(self, line: int | str, name: str, reason: str) -> None:
+    def note_fault(self, line: int | str, name: str, reason: str) -> None:
         """Note a mistake."""
         self.faults.append(SeriesFault(self.file, line, name, reason))
 
@@ -92,26 +92,29 @@ class ObservationReader:
     def series(self, name: str, rows: Iterable[RawObservation], value_field: str = VALUE_COLUMN) -> Series:
         """Return a series of rows, in the order in which they were published."""
         if not is_name(name):
-            self.fault("name", "", f"{shown_value(name)} is no name: letters, digits, dot, dash, underscore")
+            self.note_fault(
+                "name", "", f"{shown_value(name)} is no name: letters, digits, dot, dash, underscore"
+            )
 
         observations: list[Observation] = []
-        places: dict[tuple[date, datetime], int | str] = {}
+        line_of_key: dict[tuple[date, datetime], int | str] = {}
         has_vintages = True
         for row in rows:
             has_vintages = has_vintages and (self.lag is not None or row.published not in (None, ""))
-            seen = self._observation(row, value_field)
-            if seen is None:
+            observation = self._observation(row, value_field)
+            if observation is None:
                 continue
 
-            key = seen.date, seen.published
-            if key in places:
-                reason = f"{seen.date} is there twice with one time of publication, first at {places[key]}"
-                self.fault(row.line, "date", reason)
-            places.setdefault(key, row.line)
-            observations.append(seen)
+            key = observation.date, observation.published
+            if key in line_of_key:
+                twice = f"{observation.date} is there twice with one time of publication"
+                reason = f"{twice}, first at {line_of_key[key]}"
+                self.note_fault(row.line, "date", reason)
+            line_of_key.setdefault(key, row.line)
+            observations.append(observation)
 
         if not observations and not self.faults:
-            self.fault("the whole file", value_field, "it has no values")
+            self.note_fault("the whole file", value_field, "it has no values")
         return Series(name, in_order(observations), has_vintages)
 
     def _observation(self, row: RawObservation, value_field: str) -> Observation | None:
@@ -137,7 +140,7 @@ class ObservationReader:
         try:
             return reader(value)
         except ValueError as error:
-            self.fault(line, name, str(error))
+            self.note_fault(line, name, str(error))
             return None
 
 
@@ -209,8 +212,8 @@ def _table_series(reader: ObservationReader, text: str) -> Iterator[Series]:
         if name and columns.count(name) > 1:
             reader.refuse(head_line, name, "the column is there twice")
 
-    day_column = _column(columns, DATE_COLUMNS)
-    published_column = _column(columns, PUBLISHED_COLUMNS)
+    day_column = _column_index(columns, DATE_COLUMNS)
+    published_column = _column_index(columns, PUBLISHED_COLUMNS)
     if day_column is None:
         reader.refuse(head_line, "date", f"there is no such column among {', '.join(names)[:80]}")
     value_columns = _value_columns(columns)
@@ -235,7 +238,9 @@ def _table_rows(reader: ObservationReader, text: str) -> list[tuple[int, list[st
     try:
         for row in filter(None, rows):
             if table and len(row) != len(table[0][1]):
-                reader.fault(rows.line_num, "", f"it has {len(row)} fields, and the head {len(table[0][1])}")
+                reader.note_fault(
+                    rows.line_num, "", f"it has {len(row)} fields, and the head {len(table[0][1])}"
+                )
             else:
                 table.append((rows.line_num, row))
     except csv.Error as error:
@@ -253,7 +258,7 @@ def _value_columns(columns: Sequence[str]) -> list[int]:
     return [place for place, name in enumerate(columns) if name not in others]
 
 
-def _column(columns: Sequence[str], names: Sequence[str]) -> int | None:
+def _column_index(columns: Sequence[str], names: Sequence[str]) -> int | None:
     """Return the place of the first of some columns that is there."""
     return next((columns.index(name) for name in names if name in columns), None)
 
@@ -263,7 +268,7 @@ def _column(columns: Sequence[str], names: Sequence[str]) -> int | None:
 
 def _json_series(reader: ObservationReader, text: str) -> Iterator[Series]:
     """Yield the series of FRED's answer, of DBnomics's, or of our own form."""
-    content = _json(reader, text)
+    content = _parse_json(reader, text)
     if not isinstance(content, dict):
         reader.refuse("the whole file", "", "it is a list, and not an object with observations or values")
 
@@ -275,7 +280,7 @@ def _json_series(reader: ObservationReader, text: str) -> Iterator[Series]:
         yield _own_series(reader, content)
 
 
-def _json(reader: ObservationReader, text: str) -> Any:
+def _parse_json(reader: ObservationReader, text: str) -> Any:
     """Return the JSON of a text, its numbers exactly as they are written."""
     try:
         return json.loads(text.removeprefix("\ufeff"), parse_float=Decimal)
@@ -285,7 +290,9 @@ def _json(reader: ObservationReader, text: str) -> Any:
         reader.refuse("the whole file", "", "it is no JSON that can be read")
 
 
-def _objects(reader: ObservationReader, content: Mapping[str, Any], key: str) -> Iterator[tuple[str, Any]]:
+def _listed_objects(
+    reader: ObservationReader, content: Mapping[str, Any], key: str
+) -> Iterator[tuple[str, Any]]:
     """Yield the objects of a list, each with its place in the file."""
     listed = content.get(key)
     if not isinstance(listed, list):
@@ -296,7 +303,7 @@ def _objects(reader: ObservationReader, content: Mapping[str, Any], key: str) ->
         if isinstance(item, dict):
             yield place, item
         else:
-            reader.fault(place, "", f"{shown_value(item)} is not an object")
+            reader.note_fault(place, "", f"{shown_value(item)} is not an object")
 
 
 def _fred_series(reader: ObservationReader, content: Mapping[str, Any]) -> Series:
@@ -311,7 +318,7 @@ def _fred_series(reader: ObservationReader, content: Mapping[str, Any]) -> Serie
 
     is_one_day = content.get("realtime_start") == content.get("realtime_end")
     rows = []
-    for place, item in _objects(reader, content, "observations"):
+    for place, item in _listed_objects(reader, content, "observations"):
         published = None if is_one_day else item.get("realtime_start")
         rows.append(RawObservation(place, item.get("date"), item.get("value", "no value"), published))
     return reader.series(PurePath(reader.file).stem, rows)
@@ -319,7 +326,7 @@ def _fred_series(reader: ObservationReader, content: Mapping[str, Any]) -> Serie
 
 def _dbnomics_series(reader: ObservationReader, content: Mapping[str, Any]) -> Iterator[Series]:
     """Yield the series of DBnomics's `series`: lists of periods and values, side by side."""
-    for place, item in _objects(reader, content, "docs"):
+    for place, item in _listed_objects(reader, content, "docs"):
         days = item.get("period_start_day")
         values = item.get("value")
         if not isinstance(days, list) or not isinstance(values, list) or len(days) != len(values):
@@ -348,13 +355,13 @@ def _own_series(reader: ObservationReader, content: Mapping[str, Any]) -> Series
     """Return the series of our own form: a list `values` of objects with date, value and maybe published."""
     for key in content:
         if key != "values":
-            reader.fault("the whole file", key, "the form has values, and nothing beside them")
+            reader.note_fault("the whole file", key, "the form has values, and nothing beside them")
 
     rows = []
-    for place, item in _objects(reader, content, "values"):
+    for place, item in _listed_objects(reader, content, "values"):
         unknown = sorted(item.keys() - {"date", "value", "published"})
         if unknown:
-            reader.fault(place, unknown[0], "it is none of date, value, published")
+            reader.note_fault(place, unknown[0], "it is none of date, value, published")
         value = item.get("value", "no value")
         rows.append(RawObservation(place, item.get("date"), value, item.get("published")))
     return reader.series(PurePath(reader.file).stem, rows)
@@ -370,7 +377,7 @@ def read_pages(file: str, text: str) -> dict[str, SeriesPage]:
     list of templates.
     """
     reader = ObservationReader(file, None)
-    content = _json(reader, text)
+    content = _parse_json(reader, text)
     if not isinstance(content, dict):
         reader.refuse("the whole file", "", "it is not an object of series by their names")
 
@@ -383,24 +390,24 @@ def read_pages(file: str, text: str) -> dict[str, SeriesPage]:
 def _page(reader: ObservationReader, name: str, item: object) -> SeriesPage:
     """Return what is said of one series, with its mistakes noted."""
     if not isinstance(item, dict):
-        reader.fault(name, "", f"{shown_value(item)} is not an object")
+        reader.note_fault(name, "", f"{shown_value(item)} is not an object")
         return SeriesPage()
 
     texts: dict[str, str] = {}
     for key, value in item.items():
         if key not in (*PAGE_KEYS, "asks"):
-            reader.fault(name, key, f"it is none of {', '.join(PAGE_KEYS)}, asks")
+            reader.note_fault(name, key, f"it is none of {', '.join(PAGE_KEYS)}, asks")
         elif key in PAGE_KEYS and isinstance(value, str):
             texts[key] = value
         elif key in PAGE_KEYS:
-            reader.fault(name, key, f"{shown_value(value)} is not text")
-    return SeriesPage(**texts, asks=_asks(reader, name, item.get("asks", [])))
+            reader.note_fault(name, key, f"{shown_value(value)} is not text")
+    return SeriesPage(**texts, asks=_read_templates(reader, name, item.get("asks", [])))
 
 
-def _asks(reader: ObservationReader, name: str, listed: object) -> tuple[str, ...]:
+def _read_templates(reader: ObservationReader, name: str, listed: object) -> tuple[str, ...]:
     """Return the templates in a list, with the mistakes noted."""
     if not isinstance(listed, list):
-        reader.fault(name, "asks", f"{shown_value(listed)} is not a list of templates")
+        reader.note_fault(name, "asks", f"{shown_value(listed)} is not a list of templates")
         return ()
 
     asks = []
@@ -408,6 +415,6 @@ def _asks(reader: ObservationReader, name: str, listed: object) -> tuple[str, ..
         try:
             template_of(template)
         except ValueError as error:
-            reader.fault(name, "asks", str(error))
+            reader.note_fault(name, "asks", str(error))
         asks.append(template)
     return tuple(asks)
