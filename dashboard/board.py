@@ -745,8 +745,7 @@ def metaculus_table(
 ) -> Markup:
     """Return Metaculus's scores, a row each, which leads to the agent's page."""
     rows = _metaculus_rows(scores, names, address)
-    columns = columns_of_table("metaculus")
-    return html_table(rows, columns, "Metaculus's scores, a row an agent")
+    return html_table(rows, columns_of_table("metaculus"), "Metaculus's scores, a row an agent")
 
 
 def _metaculus_rows(scores: Iterable[MetaculusScores], names: Container[str], address: Address) -> Rows:
@@ -824,7 +823,7 @@ def board_table(
         luck = line.luck
         closer_bar = draw_span(closer_span(line.row), scale)
         href = agent_page(line.row.agent, names, address)
-        luck_bar = luck and before_band(luck.pnl, luck.low or 0, luck.high or 0, "c1", money_scale)
+        luck_bar = luck and before_band(luck.pnl, luck.low or 0, luck.high or 0, money_scale)
         rows.append(
             {
                 "agent": line.row.agent,
@@ -842,8 +841,7 @@ def market_table(lines: Iterable[MarketLine], keys: Sequence[str] = (), address:
     columns = columns_of_table("markets")
     if keys:
         columns = {key: column for key, column in columns.items() if key in keys or key == "venue"}
-    rows = _market_rows(lines, address)
-    return html_table(rows, columns, "Markets: one row each")
+    return html_table(_market_rows(lines, address), columns, "Markets: one row each")
 
 
 def _market_rows(lines: Iterable[MarketLine], address: Address) -> Rows:

@@ -345,8 +345,7 @@ def _draw_end_names(plot: Plot, lines: Iterable[tuple[int, Line]], width: int) -
     for (y, number, line), label_y in zip(ends_by_height, label_heights, strict=True):
         text = f"{forms[line.name]} {line.end}".strip()
         last_x = line.points[-1][0]
-        x = plot.across(last_x)
-        end = _dot(line.look, x, y, 3.5)
+        end = _dot(line.look, plot.across(last_x), y, 3.5)
         name = _label(100, label_y + 4, text, f"{line.look} name", dx=10)
         yield filled('<g data-line="%s">%s%s</g>', number, end, name)
 
@@ -502,8 +501,7 @@ def _month_ticks(first: float, last: float, months: int) -> list[tuple[float, st
     while at.timestamp() <= last:
         if at.timestamp() >= first:
             form = "%b" if at.month > 1 else "%b %Y"
-            text = f"{at:{form}}"
-            ticks.append((at.timestamp(), text))
+            ticks.append((at.timestamp(), f"{at:{form}}"))
         month_number += months
         at = datetime(month_number // 12, month_number % 12 + 1, 1, tzinfo=UTC)
     return ticks
@@ -896,8 +894,7 @@ def gap_chart(
 
     distance = written(abs(gap), "%.4f")
     title = f"{names[is_second_closer]} closer by {distance}"
-    x = plot.across(gap)
-    gap_dot = _dot(winner_colour, x, y, 9, title)
+    gap_dot = _dot(winner_colour, plot.across(gap), y, 9, title)
     drawing.append(gap_dot)
 
     tick_values = ticks(-axis_reach, axis_reach)
@@ -942,15 +939,18 @@ Spot = tuple[str, float, float, str]
 """A name, its x and y values, and its class."""
 
 
-def scatter(points: Sequence[Spot], label: str, x_unit: str, y_unit: str) -> Markup:
-    """Draw points by two figures each, 0 on both axes."""
+RETURN_FORMAT = "%+.0f%"
+
+
+def scatter(points: Sequence[Spot], label: str, x_unit: str) -> Markup:
+    """Draw points by a figure and by a return in percent, with 0 on the upright axis."""
     if not points:
         return NOTHING
     _, x_values, y_values, _ = zip(*points, strict=True)
     if "+" in x_unit:  # a Brier score is never near 0, and nothing is on its other side
         x_values = (*x_values, 0.0)
     x_range = _around(x_values)
-    y_range, upright_format = _upright_axis(y_values, y_unit)
+    y_range, upright_format = _upright_axis(y_values, RETURN_FORMAT)
     plot = Plot(x_range, y_range, HALF)
 
     upright_ticks = ticks(*plot.y)
@@ -966,7 +966,7 @@ def scatter(points: Sequence[Spot], label: str, x_unit: str, y_unit: str) -> Mar
         x = plot.across(x_value)
         y = plot.up(y_value)
         x_text = written(x_value, x_unit)
-        y_text = written(y_value, y_unit)
+        y_text = written(y_value, RETURN_FORMAT)
         title = f"{name}: {x_text}, {y_text}"
         drawing.append(_dot(colour, x, y, 5, title))
         if colour != REST:
@@ -1025,13 +1025,10 @@ def probability_strip(
         if market_price is not None:
             start, end = sorted((plot.across(market_price), x))
             template = '<rect class="%s span" x="%s%%" y="%s" width="%s%%" height="6"/>'
-            span = round(end - start, 1)
-            drawing.append(filled(template, colour, start, y - 3, span))
+            drawing.append(filled(template, colour, start, y - 3, round(end - start, 1)))
         drawing.append(_dot(colour, x, y, 5, f"{name} says {probability:.0%}"))
-        form = short_names[name]
-        drawing.append(_label(0, y + 4, form, "", "end", -10))
-        percent = f"{probability:.0%}"
-        drawing.append(_label(100, y + 4, percent, "name", dx=10))
+        drawing.append(_label(0, y + 4, short_names[name], "", "end", -10))
+        drawing.append(_label(100, y + 4, f"{probability:.0%}", "name", dx=10))
     return _chart(label, plot.height, (left_margin, 48), drawing)
 
 

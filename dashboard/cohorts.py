@@ -660,8 +660,7 @@ def holdings_table(
 ) -> Markup:
     """Return a row a position, which leads to its market."""
     rows = list(_position_rows(holdings, address))
-    columns = columns_of_table("open positions")
-    return board_of({"": rows}, columns, says)
+    return board_of({"": rows}, columns_of_table("open positions"), says)
 
 
 def _position_rows(holdings: Sequence[Holding], address: Address) -> Rows:

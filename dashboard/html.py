@@ -220,8 +220,7 @@ def whole_dates(text: Markup) -> Markup:
 def remark(title: str, text: str) -> Markup:
     """Return a foreign text after a bold label."""
     whole = filled("<b>%s:</b> %s", title, flat(text))
-    inside = foldable_text(whole)
-    return filled('<div class="remark">%s</div>', inside)
+    return filled('<div class="remark">%s</div>', foldable_text(whole))
 
 
 def tag(text: str, look: str) -> Markup:

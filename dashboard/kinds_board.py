@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from arena.scores.all_kinds import AllKinds, KindScores
 from arena.scores.files.scores import ForecasterScores
-from arena.scores.verdict import EARLY_BRIER_ORDER, better_text, brier_order, is_early
+from arena.scores.verdict import EARLY_BRIER_ORDER, better_text, brier_order, is_early, rank_text
 from dashboard.board import NOT_RANKED, REFERENCES, agent_page, span_text
 from dashboard.html import NOTHING, HtmlCell, board_of, box, columns_of_table, html_table
 from dashboard.pages import Address, in_app
@@ -84,8 +84,7 @@ def _agent_row(
     better_cell = HtmlCell("")
     rank_markup = None
     if ranked_entries and row.rank_low is not None and row.rank_high is not None:
-        text = f"{row.rank_low}" if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
-        rank_markup = filled('<span class="rank">%s</span>', text)
+        rank_markup = filled('<span class="rank">%s</span>', rank_text(row.rank_low, row.rank_high))
         better_than_text = better_text(row.better_than, ranked_entries)
         better_cell = HtmlCell(better_than_text, better_than_text)
     return {

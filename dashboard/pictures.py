@@ -82,15 +82,13 @@ def interval(value: float, low: float | None, high: float | None, look: str, sca
         ring = filled('<circle class="%s ring" cx="%s" cy="13" r="4"/>', look, scale.at(value))
         return _cell_svg(ring, scale)
     bar = _interval_bar(low, high, f"{look} span", 5, scale)
-    point = _value_dot(value, look, scale)
-    return _cell_svg(bar + point, scale)
+    return _cell_svg(bar + _value_dot(value, look, scale), scale)
 
 
-def before_band(value: float, low: float, high: float, look: str, scale: Scale) -> Markup:
+def before_band(value: float, low: float, high: float, scale: Scale) -> Markup:
     """Draw a point before a grey band: the range of luck alone."""
     bar = _interval_bar(low, high, "band", 18, scale)
-    point = _value_dot(value, look, scale)
-    return _cell_svg(bar + point, scale)
+    return _cell_svg(bar + _value_dot(value, "c1", scale), scale)
 
 
 def step_bar(start: float, end: float, look: str, scale: Scale) -> Markup:

@@ -259,8 +259,7 @@ def asked_box(form: QuestionForm, answer: str) -> Markup:
     """Return the options of a question, with their odds if there are any, and the result."""
     if not form.options:
         return NOTHING
-    columns = columns_of_table("options")
-    return html_table(_asked_rows(form, answer), columns, "Options: one row each")
+    return html_table(_asked_rows(form, answer), columns_of_table("options"), "Options: one row each")
 
 
 def _asked_rows(form: QuestionForm, answer: str) -> Iterator[Mapping[str, object]]:

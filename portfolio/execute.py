@@ -498,6 +498,7 @@ def _value_text(value: object) -> str:
 
 
 def _is_listed(market_id: object, listed: Collection[MarketId]) -> bool:
+    # An answer may name a list, for example, which can't be looked up.
     return isinstance(market_id, str) and market_id in listed
 
 

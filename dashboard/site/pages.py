@@ -353,24 +353,21 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
     line = agent.line_of_agent(season.lines, name)
     yield name
     yield agent.ranks_and_description(name, agent_cohorts, line, overview)
-    verdict = bold(agent.verdict_of(line))
-    yield filled("<p>%s</p>", verdict)
+    yield filled("<p>%s</p>", bold(agent.verdict_of(line)))
     yield from map(quiet, stamps(agent.cohorts_of(agent_cohorts, overview)))
 
     entry = PROFILE.read(connection, name)
     yield quiet(cache_note(entry, agent.LATER))
     details = entry.value if entry else None
     colours = overview.colours([name])
-    shown = agent.figures(agent_cohorts, line, overview)
-    yield tiles(shown)
+    yield tiles(agent.figures(agent_cohorts, line, overview))
 
     charts = agent.calibration(details, colours)
     if overview.has_money:
         equity = agent.equity(name, curve, details, MoneyLook(overview, colours))
         charts = beside(equity, charts)
     yield charts
-    evidence = agent.evidence_of(season.comparisons, name)
-    yield agent.evidence_chart(evidence, colours[name])
+    yield agent.evidence_chart(agent.evidence_of(season.comparisons, name), colours[name])
 
     yield heading("Cohort by cohort")
     yield agent.cohort_by_cohort(agent_cohorts, details, address)

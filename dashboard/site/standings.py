@@ -215,7 +215,7 @@ def _standing_charts(facts: ReportFacts) -> Iterator[Markup]:
     ]
     if spots:
         text = "Across: skill, closer than the price to the right. Up: return, which luck moves far more."
-        plane = scatter(spots, "Skill against return, a point an agent", "%+.3f", "%+.0f%")
+        plane = scatter(spots, "Skill against return, a point an agent", "%+.3f")
         yield heading("Skill against return")
         yield box("Each agent", plane, text)
 
@@ -253,5 +253,4 @@ def _calibration_panel(agent: ForecasterCalibration, facts: ReportFacts) -> Mark
     curves = [(name, agent.diagram, facts.season.colours([name])[name])]
     if facts.price is not None and facts.price.scored:
         curves.append((MARKET_PRICE, facts.price.diagram, REST))
-    chart = calibration_chart(curves, f"Calibration of {name}", is_named=False)
-    return box(name, chart, SHADED)
+    return box(name, calibration_chart(curves, f"Calibration of {name}", is_named=False), SHADED)

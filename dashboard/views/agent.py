@@ -194,8 +194,7 @@ def read_call_sums(connection: Connection, entrant_ids: Collection[int]) -> list
         .group_by(CallRow.entrant_id, model, fingerprint, CallRow.error_code)
         .order_by(CallRow.entrant_id, first_at)
     )
-    rows = connection.execute(query)
-    return read_nouns(CallSums, rows)
+    return read_nouns(CallSums, connection.execute(query))
 
 
 Counted = Literal["turns", "fills", "rejections", "forecasts"]
@@ -426,11 +425,9 @@ def _show_all_cohorts(
     colours = overview.colours([name])
     colour = colours[name]
 
-    shown = figures(agent_cohorts, line, overview)
-    put(tiles(shown), "figures")
+    put(tiles(figures(agent_cohorts, line, overview)), "figures")
     if overview.has_money:
-        holdings = read_cached(source, read_holdings, name)
-        show_held(holdings)
+        show_held(read_cached(source, read_holdings, name))
 
     numbers = [agent_cohort.cohort for agent_cohort in agent_cohorts]
     times = read_cached(source, read_round_times)
@@ -448,11 +445,9 @@ def _show_all_cohorts(
     tabs = {part: label for part, label in TABS.items() if part != "money" or overview.has_money}
     part = choice("Part", "part", tabs, "record")
     if part == "record":
-        evidence = read_cached(source, read_agent_evidence, name)
-        put(evidence_chart(evidence, colour), "evidence")
+        put(evidence_chart(read_cached(source, read_agent_evidence, name), colour), "evidence")
         subheading("Cohort by cohort")
-        record = cohort_by_cohort(agent_cohorts, details)
-        put(record, "cohort by cohort")
+        put(cohort_by_cohort(agent_cohorts, details), "cohort by cohort")
         _show_other_scores(source, name, line, cohorts)
     elif part == "forecasts":
         show_answers(read_cached(source, read_agent_answers, name))
@@ -473,8 +468,7 @@ def _show_judged_forecasts(
     """Show its notable forecasts, then its skill and calibration in parts."""
     name = details.profile.agent
     notable = read_cached(source, explain_forecasts, name, details.best, details.worst)
-    boxes = notable_boxes(notable, name, has_money=has_money)
-    put(boxes, "notable")
+    put(notable_boxes(notable, name, has_money=has_money), "notable")
 
     deals = tuple(deal.market_id for deal in details.profile.bargains)
     questions = read_cached(source, read_questions, deals)
@@ -515,8 +509,7 @@ def _show_one_cohort(
 
     positions = read_cached(source, read_cohort_positions, number, name)
     if put_section(f"Positions in cohort {number}", positions, "It has held none.", empty_icon=FINE):
-        table = holdings_table(positions, says="Positions")
-        put(table, "table of positions")
+        put(holdings_table(positions, says="Positions"), "table of positions")
     link(f"All of cohort {number}", "cohort", cohort=number)
 
 
@@ -804,8 +797,7 @@ def cohort_by_cohort(
         row = _cohort_row(agent_cohort, gains.get(name), calibrated.get(name))
         href = address(way("cohort", cohort=agent_cohort.cohort))
         rows.append(row | {"href": href})
-    columns = columns_of_table("agent's cohorts")
-    return html_table(rows, columns, "Its record, a row a cohort")
+    return html_table(rows, columns_of_table("agent's cohorts"), "Its record, a row a cohort")
 
 
 def _cohort_row(
@@ -1054,8 +1046,7 @@ def _show_skill_parts(details: DetailedProfile, by: str) -> None:
     if not put_section("Skill in parts", is_shown, why_empty, below, WAITING):
         return
 
-    columns = columns_of_table("skill in parts")
-    put_table(_gain_rows(known_gains), columns, f"Skill by {by}")
+    put_table(_gain_rows(known_gains), columns_of_table("skill in parts"), f"Skill by {by}")
 
 
 def _gain_rows(gains: Mapping[str, Gain]) -> Rows:
@@ -1240,8 +1231,7 @@ def _show_profit_parts(split: ProfitSplit) -> None:
 
     rows = []
     for (_, label, meant), amount, start in zip(PARTS, amounts, cumulated_ends, strict=False):
-        row = _part_row(label, amount, meant, start, scale)
-        rows.append(row)
+        rows.append(_part_row(label, amount, meant, start, scale))
     total = _part_row("P/L", profit, "The sum of the parts.", 0.0, scale)
     rows.append(total)
     put_table(rows, columns_of_table("profit"), "The parts of the profit, and their sum")

@@ -223,8 +223,7 @@ def _show_deciding_markets(details: DuelDetails) -> None:
     for key, name, markets in (("a", duel.a, details.for_a), ("b", duel.b, details.for_b)):
         if markets:
             subheading(f"Where {plain(name)} was closer", "Markets that moved the gap most.")
-            rows = _decider_rows(markets)
-            put_table(rows, columns, f"Markets that {key} won")
+            put_table(_decider_rows(markets), columns, f"Markets that {key} won")
 
 
 def _decider_rows(markets: Sequence[DecidingMarket]) -> Rows:

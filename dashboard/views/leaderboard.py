@@ -183,8 +183,7 @@ def _show_boards(lines: Lines, columns: Sequence[LeaderboardColumn], overview: S
     if parts.references:
         subheading(REFERENCES_ARE)
         shown = without_ranks(columns)
-        table = board_table(REFERENCE_TABLE, shown, parts.references, overview.names)
-        put(table, "references")
+        put(board_table(REFERENCE_TABLE, shown, parts.references, overview.names), "references")
     if parts.unranked:
         subheading(NOT_RANKED)
         put(unranked_table(parts.unranked, overview.names), "table of unranked")
@@ -213,8 +212,7 @@ def _show_part(
     if entry is None:
         not_yet(cache_note(None, "Parts of the season"))
         return
-    parts = board_parts(shown.lines)
-    unranked_agents = {line.row.agent for line in parts.unranked}
+    unranked_agents = {line.row.agent for line in board_parts(shown.lines).unranked}
     ranked_parts = [part for part in entry.value if part.gain.agent not in unranked_agents]
     names = options_of(part.slice for part in ranked_parts)
     if not names:
@@ -265,15 +263,16 @@ def _show_scatter(
 ) -> None:
     """Show skill, or the score of another reading, against return; the first three are named."""
     returns = {line.row.agent: line.row.return_pct for line in lines}
-    drawn_names = [name for name in values if None not in (values[name], returns.get(name))]
-    colours = season.colours(season.players(drawn_names)[:NAMED])
-    spots = []
+    drawn = {}
     for name, value in values.items():
         return_percent = returns.get(name)
         if value is not None and return_percent is not None:
-            spots.append((name, value, return_percent, colours.get(name, REST)))
-    if not spots:
+            drawn[name] = (value, return_percent)
+    if not drawn:
         return
+
+    colours = season.colours(season.players(drawn)[:NAMED])
+    spots = [(name, x, y, colours.get(name, REST)) for name, (x, y) in drawn.items()]
 
     unit = "%+.3f"
     explanation = (
@@ -283,7 +282,7 @@ def _show_scatter(
     if figure_name != "skill":
         unit = "%.2f"
         explanation = "Across: Brier score, better to the left. Up: return. Grey: references and others."
-    chart = scatter(spots, f"Each agent's {figure_name} and return", unit, "%+.0f%")
+    chart = scatter(spots, f"Each agent's {figure_name} and return", unit)
     put(box(f"{figure_name.capitalize()} against return", chart, introduction + explanation), "plane")
 
 

@@ -185,8 +185,7 @@ def read_market_rounds(connection: Connection, market: MarketId) -> list[MarketR
         .where(is_held)
         .order_by(RoundRow.at, CohortRow.number)
     )
-    rows = connection.execute(query)
-    return read_nouns(MarketRound, rows)
+    return read_nouns(MarketRound, connection.execute(query))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +215,7 @@ def read_market_forecasts(
         .where(ForecastRow.market_id == market, is_final)
         .order_by(TurnRow.round_id, EntrantRow.position)
     )
-    rows = connection.execute(query)
-    return read_nouns(MarketForecast, rows)
+    return read_nouns(MarketForecast, connection.execute(query))
 
 
 def read_market_reasons(
@@ -233,8 +231,7 @@ def read_market_reasons(
         .where(is_asked, ForecastRow.market_id == market)
         .where(is_final, has_reason)
     )
-    rows = connection.execute(query)
-    return {(agent, round_id): reason for agent, round_id, reason in rows}
+    return {(agent, round_id): reason for agent, round_id, reason in connection.execute(query)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,8 +278,7 @@ def read_market_trades(connection: Connection, market: MarketId, most: int) -> l
         .order_by(newest_first, col(CohortRow.number).desc())
         .order_by(EntrantRow.position, FillRow.position)
     )
-    rows = connection.execute(query.limit(most))
-    return read_nouns(MarketTrade, rows)
+    return read_nouns(MarketTrade, connection.execute(query.limit(most)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -967,8 +963,7 @@ def _stated_line(name: str, points: Steps, look: str, until: float) -> Line:
     end_text = ""
     if points:
         end_text = f"{points[-1][1]:.0f}%"
-    steps = _step_points(points, until)
-    return Line(name, steps, look, end_text, dashed=look == "grey")
+    return Line(name, _step_points(points, until), look, end_text, dashed=look == "grey")
 
 
 def _step_points(values: Steps, until: float) -> list[tuple[float, float]]:
@@ -1011,8 +1006,7 @@ def positions_table(held: Sequence[MarketPosition]) -> Markup:
     if any(position.lot.shares for position in held):
         left_out = ("entry",)
     columns = {key: x for key, x in columns_of_table("positions").items() if key not in left_out}
-    rows = _position_rows(held)
-    return html_table(rows, columns, "Positions: one row each")
+    return html_table(_position_rows(held), columns, "Positions: one row each")
 
 
 def about_positions(positions: Sequence[MarketPosition]) -> str:
@@ -1066,8 +1060,7 @@ def _show_trades_on_demand(page: MarketPage) -> None:
 
 def _show_trades(dealt: Sequence[MarketTrade]) -> None:
     """Show trades, a row each, which leads to its turn."""
-    columns = columns_of_table("trades")
-    put(html_table(_trade_rows(dealt), columns, "Trades: one row each"), "trades")
+    put(html_table(_trade_rows(dealt), columns_of_table("trades"), "Trades: one row each"), "trades")
 
 
 def _trade_rows(dealt: Sequence[MarketTrade]) -> Rows:
@@ -1197,8 +1190,7 @@ def _changes(page: MarketPage) -> None:
     """Show what changed with each version of the page."""
     changes = starmap(_page_changes, pairwise(page.pages))
     rows = list(chain.from_iterable(changes))
-    columns = columns_of_table("changes of a page")
-    put_table(rows, columns, "Changes of the market's page")
+    put_table(rows, columns_of_table("changes of a page"), "Changes of the market's page")
 
 
 def _page_changes(before: PageVersion, after: PageVersion) -> Iterator[dict[str, object]]:

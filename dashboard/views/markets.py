@@ -72,19 +72,15 @@ def _ask_filter(offered: FilterMenu) -> MarketFilter:
 
     pill = choice("Show", "show", {key: label for key, (label, *_) in PILLS.items()}, "all")
     _, status, order = PILLS[pill]
+    page = whole_number(st.query_params.get("page", ""), 5)
     return MarketFilter(
         search=search,
         status=status,
         category="" if category == ANY else category,
         event=_asked_event(offered),
         order=order,
-        page=_asked_page(),
+        page=max(page, 1),
     )
-
-
-def _asked_page() -> int:
-    """Return the page that the address names, or the first if it names none."""
-    return max(whole_number(st.query_params.get("page", ""), 5), 1)
 
 
 def _asked_event(offered: FilterMenu) -> str:

@@ -89,8 +89,7 @@ def read_agent_spending(connection: Connection) -> list[AgentSpending]:
         .group_by(CohortRow.number, EntrantRow.position, EntrantRow.name)
         .order_by(CohortRow.number, EntrantRow.position)
     )
-    rows = connection.execute(query)
-    return read_nouns(AgentSpending, rows)
+    return read_nouns(AgentSpending, connection.execute(query))
 
 
 def read_daily_spending(connection: Connection, midnight: datetime, days: int) -> list[tuple[datetime, int]]:
@@ -134,8 +133,7 @@ def _read_turn_outcomes(connection: Connection) -> list[TurnOutcome]:
         .where(col(RoundRow.id).in_(rounds))
         .order_by(CohortRow.number, RoundRow.number, EntrantRow.position)
     )
-    rows = connection.execute(query)
-    return read_nouns(TurnOutcome, rows)
+    return read_nouns(TurnOutcome, connection.execute(query))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +190,7 @@ def show(record: RecordSource) -> None:
         starter = "“arena study replay” plays a recording"
 
     _show_health(status, starter)
-    shown = figures(status, page.outcomes, simulated)
-    put(tiles(shown), "tiles")
+    put(tiles(figures(status, page.outcomes, simulated)), "tiles")
     outcomes = turn_map(page.outcomes, overview.kinds)
     put(outcomes, "map")
     facts = at_work(status, page, simulated, starter)
@@ -212,8 +209,7 @@ def _show_health(status: Status, starter: str) -> None:
     """Show how the arena is, and why."""
     reasons = [_reason_text(reason, status.at) for reason in status.reasons]
     word = status.word
-    sentence = _sentence(status, starter)
-    put(health_light(word, f"{word.capitalize()}.", sentence, reasons), "health")
+    put(health_light(word, f"{word.capitalize()}.", _sentence(status, starter), reasons), "health")
     if status.clock == "mixed":
         st.caption(
             "This is a rehearsal's record, judged by the real time: `arena status --clock FILE` judges it "
@@ -473,15 +469,12 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
         newest = written(days[-1][1], "dollar")
         cost = Line("spent", days, "c1", newest)
         says = "Cost of calls on each of the last days"
-        chart = line_chart([cost], says, "dollar", height=LONG)
-        put(chart, "cost")
+        put(line_chart([cost], says, "dollar", height=LONG), "cost")
     else:
         st.caption(f"No call of the last {DAYS} days has cost anything.")
     if page.spenders:
         st.caption("By agent, in the cohorts still playing and in the newest.")
-        rows = _spending_rows(page.spenders)
-        columns = columns_of_table("spending")
-        put_table(rows, columns, "Spending by agent")
+        put_table(_spending_rows(page.spenders), columns_of_table("spending"), "Spending by agent")
 
 
 def _budget_text(budget: BudgetUse) -> str:
@@ -585,8 +578,7 @@ def show_rejected(record: RecordSource, status: Status) -> None:
 
     record_of_key = {_quarantine_key(aside): aside for aside in quarantined}
     rows = _rejected_rows(record_of_key, kind)
-    columns = columns_of_table("rejected data")
-    put_table(rows, columns, "Rejected venue data")
+    put_table(rows, columns_of_table("rejected data"), "Rejected venue data")
 
     asked_key = st.query_params.get("sent", "")
     chosen = record_of_key.get(asked_key)

@@ -140,8 +140,7 @@ def find_turn(connection: Connection, cohort: int, round_number: int, agent: str
         .select_from(PLACED_TURNS)
         .where(*_of_agent(cohort, agent), is_round, is_shown)
     )
-    rows = connection.execute(query)
-    turns = read_nouns(PlacedTurn, rows)
+    turns = read_nouns(PlacedTurn, connection.execute(query))
     return turns[0] if turns else None
 
 
@@ -257,8 +256,7 @@ def read_seen_markets(connection: Connection, turn: PlacedTurn) -> list[SeenMark
         .where(SnapshotItemRow.snapshot_id == turn.snapshot_id)
         .order_by(SnapshotItemRow.position)
     )
-    rows = connection.execute(query)
-    markets = read_nouns(SeenMarket, rows)
+    markets = read_nouns(SeenMarket, connection.execute(query))
     return sorted(markets, key=lambda market: not market.shown)
 
 
@@ -618,8 +616,7 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
     st.caption(f"{where} · kind {code(turn.kind)} · version {code(turn.code_version)}")
     if turn.status not in ("played", "partly"):
         st.caption(MEANT[turn.status])
-    shown = figures(page, ", simulated" * season(record).is_simulated)
-    put(tiles(shown), "tiles")
+    put(tiles(figures(page, ", simulated" * season(record).is_simulated)), "tiles")
 
     notes = [failure.note for failure in page.failures]
     if turn.note and turn.note not in notes:

@@ -173,11 +173,11 @@ def walk(event: SimulatedEvent, settings: Settings, chance: Chance) -> Iterator[
         noise = _noise(rng)
 
         market_days = []
-        for index, (path, market_rng) in enumerate(zip(paths, market_rngs, strict=True)):
-            market_day = _market_day(
-                event, path, index, day, true, drifts[index], jumps[index], market_rng, settings
-            )
-            market_days.append(market_day)
+        for index, path in enumerate(paths):
+            drift = drifts[index]
+            jump = jumps[index]
+            market_rng = market_rngs[index]
+            market_days.append(_market_day(event, path, index, day, true, drift, jump, market_rng, settings))
         today = WalkDay(
             day,
             event.family,

@@ -177,9 +177,7 @@ def test_no_two_ticks_of_a_gap_say_the_same(reach: float) -> None:
 
 
 def test_points_of_a_plane_say_whose_they_are() -> None:
-    chart = drawn(
-        scatter([("ann", 0.01, 12.5, "c1"), (HOSTILE, -0.02, -3.0, REST)], "Plane", "%+.3f", "%+.0f%")
-    )
+    chart = drawn(scatter([("ann", 0.01, 12.5, "c1"), (HOSTILE, -0.02, -3.0, REST)], "Plane", "%+.3f"))
     assert texts(chart, "name") == ["ann"]
     assert {title.text for title in chart.iter("title")} == {
         "ann: +0.010, +12%",
@@ -216,7 +214,7 @@ def test_the_script_of_charts_is_small_and_without_a_dependency() -> None:
 @pytest.mark.parametrize("returns", [(0.0, 0.0), (0.5, 2.5)])
 def test_ticks_of_a_plane_have_names_of_their_own(returns: tuple[float, float]) -> None:
     spots = [("ann", 0.01, returns[0], "c1"), ("bob", 0.02, returns[1], REST)]
-    plane = ET.fromstring(scatter(spots, "Plane", "%+.3f", "%+.0f%"))
+    plane = ET.fromstring(scatter(spots, "Plane", "%+.3f"))
     levels = [text.text for text in plane.iter("text") if (text.text or "").endswith("%")]
     assert levels
     assert len(set(levels)) == len(levels)

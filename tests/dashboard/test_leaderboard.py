@@ -283,7 +283,7 @@ def test_who_lies_far_off_is_an_arrow_at_the_edge_and_leaves_the_others_room() -
 
 
 def test_the_band_of_luck_is_grey_and_the_profit_has_the_agents_colour() -> None:
-    _, grey, point = drawn(before_band(3.0, -1.0, 1.0, "c1", cell_scale([(-4.0, 4.0)])))
+    _, grey, point = drawn(before_band(3.0, -1.0, 1.0, cell_scale([(-4.0, 4.0)])))
     assert (grey.attrib["class"], point.attrib["class"]) == ("band", "c1 dot")
 
 
