@@ -36,7 +36,7 @@ from arena.record.model.cohort import RoundReport
 from arena.record.model.model_version import ModelChange, change_sentence
 from arena.record.queries.operations import count_turns
 from arena.record.record import Record
-from arena.scores.agent_summary import changed_since
+from arena.scores.agent_summary import model_changes_since
 from arena.scores.refresh import refresh_cache
 
 TURNS = (
@@ -116,7 +116,7 @@ def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed:
         with progress("Computing what the pages show") as moved:
             refresh_cache(record, at, moved)
         with record.reading() as connection:
-            changes = changed_since(connection, began)
+            changes = model_changes_since(connection, began)
         return PlayedTime(at, reports, changes, record.read(read_joining, config))
 
 

@@ -55,14 +55,19 @@ class ServedModel:
 
 
 @cache
-def _reported_models() -> AnySelect:
+def _model_changes_query() -> AnySelect:
     """Return the query for the answers that changed an agent's reported model or fingerprint."""
-    in_order: dict[str, Any] = {
+    by_agent_in_time: dict[str, Any] = {
         "partition_by": EntrantRow.name,
         "order_by": (CallRow.made_at, CallRow.id),
     }
-    last_model = func.lag(column_of(CallRow.model)).over(**in_order).label("last_model")
-    last_fingerprint = func.lag(column_of(CallRow.fingerprint)).over(**in_order).label("last_fingerprint")
+
+    # `lag` gives the value of the answer before, which is NULL for an agent's first.
+    last_model = func.lag(column_of(CallRow.model)).over(**by_agent_in_time).label("last_model")
+    last_fingerprint = (
+        func.lag(column_of(CallRow.fingerprint)).over(**by_agent_in_time).label("last_fingerprint")
+    )
+
     answers = (
         select(EntrantRow.name, CallRow.model, CallRow.fingerprint, CallRow.made_at, CallRow.id)
         .add_columns(last_model, last_fingerprint)
@@ -70,21 +75,24 @@ def _reported_models() -> AnySelect:
         .where(*IS_ANSWERED)
         .subquery()
     )
+
     answer = answers.c
     is_other_model = answer.model != answer.last_model
     is_other_fingerprint = answer.fingerprint != answer.last_fingerprint
-    is_other = clause(is_other_model | is_other_fingerprint)
+    has_changed = clause(is_other_model | is_other_fingerprint)
     is_first = answer.last_model.is_(None)
+
+    # The first answer of an agent is a change, too.
     return (
         select_as(name=answer.name, model=answer.model, fingerprint=answer.fingerprint, at=answer.made_at)
-        .where(is_other | is_first)
+        .where(has_changed | is_first)
         .order_by(answer.made_at, answer.id)
     )
 
 
 def read_reported_models(connection: Connection) -> list[ReportedModel]:
     """Return the answers that changed an agent's reported model or fingerprint."""
-    return read_nouns(ReportedModel, connection.execute(_reported_models()))
+    return read_nouns(ReportedModel, connection.execute(_model_changes_query()))
 
 
 def read_served_models(connection: Connection, agent: str | None = None) -> list[ServedModel]:
@@ -106,13 +114,13 @@ def read_served_models(connection: Connection, agent: str | None = None) -> list
 
 def read_call_outcomes(connection: Connection, agent: str) -> list[CallOutcomes]:
     """Return an agent's calls, summed by outcome."""
-    ways = (CallRow.rung, CallRow.error_code)
+    outcome_columns = (CallRow.rung, CallRow.error_code)
     query = (
         select_as(rung=CallRow.rung, error=CallRow.error_code, **CALL_TOTALS)
         .select_from(AGENT_CALLS)
         .where(EntrantRow.name == agent)
-        .group_by(*ways)
-        .order_by(*ways)
+        .group_by(*outcome_columns)
+        .order_by(*outcome_columns)
     )
     return read_nouns(CallOutcomes, connection.execute(query))
 

@@ -78,12 +78,14 @@ class AgentDetails:
     @property
     def rungs(self) -> dict[str, int]:
         """Return the number of calls by the way in which they requested the form of the answer."""
-        return _sums((outcome.rung, outcome.calls) for outcome in self.calls)
+        return _sum_by_label((outcome.rung, outcome.calls) for outcome in self.calls)
 
     @property
     def errors(self) -> dict[str, int]:
         """Return the number of calls that brought an error instead of an answer, by error."""
-        return _sums((outcome.error, outcome.calls) for outcome in self.calls if outcome.error is not None)
+        return _sum_by_label(
+            (outcome.error, outcome.calls) for outcome in self.calls if outcome.error is not None
+        )
 
     @property
     def unknown(self) -> int:
@@ -101,48 +103,51 @@ def agent_summaries(connection: Connection, extra: ExtensionFolders = ()) -> dic
 
     Kinds are also searched for in the extra folders.
     """
-    accounts = defaultdict(list)
+    accounts_of = defaultdict(list)
     for account in read_accounts(connection):
-        accounts[account.agent].append(account)
+        accounts_of[account.agent].append(account)
 
-    newest = {}
+    # Cohorts come in order, so that the newest one overwrites the others.
+    newest_setups = {}
     for stored in read_cohorts(connection):
         for entrant in stored.cohort.entrants:
-            newest[entrant.name] = (stored.cohort, entrant)
+            newest_setups[entrant.name] = (stored.cohort, entrant)
 
-    models = defaultdict(list)
+    models_of = defaultdict(list)
     for served in read_served_models(connection):
-        models[served.name].append(served.model)
-    changes = defaultdict(list)
+        models_of[served.name].append(served.model)
+    changes_of = defaultdict(list)
     for change in model_changes(read_reported_models(connection)):
-        changes[change.name].append(change)
+        changes_of[change.name].append(change)
 
     summaries = {}
-    for name, own in accounts.items():
+    for name, own_accounts in accounts_of.items():
         turns = 0
         malformed = 0
         failed = 0
         late = 0
         costs = []
-        for account in own:
+        for account in own_accounts:
             turns += account.turns
             malformed += account.malformed
             failed += account.failed
             late += account.late
             costs.append(account.cost)
 
-        known = [cost for cost in costs if cost is not None]
+        # One unknown cost makes the total unknown.
+        known_costs = [cost for cost in costs if cost is not None]
+        cost = sum(known_costs) if len(known_costs) == len(costs) else None
         summaries[name] = AgentSummary(
             name=name,
-            setup=agent_setup(*newest[name], extra),
-            cohorts=tuple(account.cohort for account in own),
+            setup=agent_setup(*newest_setups[name], extra),
+            cohorts=tuple(account.cohort for account in own_accounts),
             turns=turns,
             malformed=malformed,
             failed=failed,
             late=late,
-            cost=sum(known) if len(known) == len(costs) else None,
-            models=tuple(dict.fromkeys(models[name])),
-            changes=tuple(changes[name]),
+            cost=cost,
+            models=tuple(dict.fromkeys(models_of[name])),
+            changes=tuple(changes_of[name]),
         )
     return summaries
 
@@ -153,28 +158,30 @@ def agent_details(connection: Connection, name: str, extra: ExtensionFolders = (
     Kinds are also searched for in the extra folders.
     """
     turns = read_agent_turns(connection, name)
-    played = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
-    if not played:
+    played_cohorts = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
+    if not played_cohorts:
         return None
 
-    cohorts = [_agent_in_cohort(stored.cohort, name, turns.get(stored.id, []), extra) for stored in played]
+    cohorts = [
+        _agent_in_cohort(stored.cohort, name, turns.get(stored.id, []), extra) for stored in played_cohorts
+    ]
     median_ms = None
-    late_ms = None
+    percentile_ms = None
     latencies = read_latencies(connection, name)
     if latencies:
         median_ms = median(latencies)
-        late_ms = percentile(latencies, LATE)
+        percentile_ms = percentile(latencies, LATE)
 
-    changes = model_changes(read_reported_models(connection))
+    all_changes = model_changes(read_reported_models(connection))
     return AgentDetails(
         name=name,
         cohorts=tuple(cohorts),
         calls=tuple(read_call_outcomes(connection, name)),
         forecasts=count_forecasts(connection, name),
         median_ms=median_ms,
-        late_ms=late_ms,
+        late_ms=percentile_ms,
         models=tuple(read_served_models(connection, name)),
-        changes=tuple(change for change in changes if change.name == name),
+        changes=tuple(change for change in all_changes if change.name == name),
     )
 
 
@@ -194,20 +201,21 @@ def _agent_in_cohort(
     )
 
 
-def changed_since(connection: Connection, since: datetime) -> list[ModelChange]:
+def model_changes_since(connection: Connection, since: datetime) -> list[ModelChange]:
     """Return the changes in the models that answers report, from an instant on.
 
     Among agents with the same model, one is listed with its fingerprints of a day.
     """
-    changes: dict[object, ModelChange] = {}
+    changes_by_key: dict[object, ModelChange] = {}
     for change in model_changes(read_reported_models(connection)):
         if change.last_at < since:
             continue
-        key: object = change
+        change_key: object = change
         if change.what == "fingerprint":
-            key = (change.model, change.first_at.date())
-        changes.setdefault(key, change)
-    return list(changes.values())
+            # A provider changes the fingerprint of a model for all agents that use it: one a day is listed.
+            change_key = (change.model, change.first_at.date())
+        changes_by_key.setdefault(change_key, change)
+    return list(changes_by_key.values())
 
 
 def percentile(ordered: Sequence[int], percent: int) -> int:
@@ -216,13 +224,14 @@ def percentile(ordered: Sequence[int], percent: int) -> int:
     >>> percentile([10, 20, 30, 40], 50), percentile([10, 20, 30, 40], 95)
     (20, 40)
     """
+    # `-(-a // b)` is a / b, rounded up.
     rank = -(-len(ordered) * percent // 100)
     return ordered[rank - 1]
 
 
-def _sums(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
+def _sum_by_label(labelled_counts: Iterable[tuple[str, int]]) -> dict[str, int]:
     """Return the sums of counts by their labels."""
     sums: Counter[str] = Counter()
-    for key, count in counts:
-        sums[key] += count
+    for label, count in labelled_counts:
+        sums[label] += count
     return dict(sorted(sums.items()))

@@ -43,16 +43,16 @@ def read_all_kinds(connection: Connection, cohort: int | None = None) -> Forecas
     """Return the forecasts of all kinds of questions, of a record or of one cohort, as a table."""
     stated = read_forecast_columns(connection, cohort)
     answers = read_answer_columns(connection, cohort)
-    rounds = {}
-    for own_cohort, number, at in read_of_cohorts(connection, ROUND_TIMES, cohort):
-        rounds[own_cohort, number] = at
+    round_times = {}
+    for cohort_number, round_number, decided_at in read_of_cohorts(connection, ROUND_TIMES, cohort):
+        round_times[cohort_number, round_number] = decided_at
 
     return season_table(
         NAME,
         SeasonRows(
-            yes_no=_yes_no_rows(stated, turn_times(stated.cohort, stated.round, rounds)),
+            yes_no=_yes_no_rows(stated, turn_times(stated.cohort, stated.round, round_times)),
             answers=answers,
-            time=turn_times(answers.cohort, answers.round, rounds),
+            time=turn_times(answers.cohort, answers.round, round_times),
             markets=read_season_markets(connection),
             kinds={account.agent: account.kind for account in read_accounts(connection, cohort)},
             as_of=read_newest_time(connection),
@@ -150,8 +150,12 @@ def compute_all_kinds(connection: Connection, cohort: int | None = None) -> AllK
     table = read_all_kinds(connection, cohort)
     choices = ScoreChoices(outside=table.outside, rule="skill", references=table.references)
     scored = score_questions(table, "exact", table.outside)
-    autocast = {name: autocast_scores(scored, place) for place, name in enumerate(scored.forecasters)}
-    report = replace(report_file(table, choices=choices), notes=tuple(season_notes(table, scored)))
+    autocast = {}
+    for number, name in enumerate(scored.forecasters):
+        autocast[name] = autocast_scores(scored, number)
+
+    report = report_file(table, choices=choices)
+    report = replace(report, notes=tuple(season_notes(table, scored)))
     if cohort is not None:
         report = _without_ranks(report, choices)
     return AllKinds(report, _kind_scores(table, scored), autocast)
@@ -159,43 +163,63 @@ def compute_all_kinds(connection: Connection, cohort: int | None = None) -> AllK
 
 def _without_ranks(report: FileReport, choices: ScoreChoices) -> FileReport:
     """Return a cohort's report without ranks, which would add chances to be wrong."""
-    untold = dict[str, Any](rank_low=None, rank_high=None, better_than=(), worse_than=())
-    untold |= {"price": "none", "verdict": "", "price_verdict": ""}
-    rows = [replace(row, **untold) for row in report.rows]
+    without_verdict: dict[str, Any] = {
+        "rank_low": None,
+        "rank_high": None,
+        "better_than": (),
+        "worse_than": (),
+        "price": "none",
+        "verdict": "",
+        "price_verdict": "",
+    }
+    rows = [replace(row, **without_verdict) for row in report.rows]
     rows.sort(key=lambda row: rank_key(row, choices))
     return replace(report, verdict=None, rows=tuple(rows))
 
 
 def _kind_scores(table: ForecastTable, scored: QuestionScores) -> tuple[KindScores, ...]:
     """Return everyone's scores on each kind of question."""
+    # Yes/no questions are numbered first, then those of other kinds.
     kind_of = np.array([YES_NO] * len(table.questions) + [form.form_kind for form in table.forms])
-    found = []
+
+    kind_scores = []
     for kind in dict.fromkeys(kind_of.tolist()):
-        is_asked = scored.asked & (kind_of == kind)
-        asked = int(is_asked.sum())
-        rows = np.flatnonzero(is_asked[scored.question])
-        who = scored.who[rows]
-        answered = np.bincount(who, minlength=len(scored.forecasters))
-        means = {name: _means(who, scored.values[name][rows], answered.size) for name in MEANS}
-        for place in np.flatnonzero(answered).tolist():
-            own = {name: none_for_nan(float(mean[place])) for name, mean in means.items()}
-            agent = scored.forecasters[place]
-            found.append(KindScores(agent, kind, int(answered[place]), asked, **own))
-    return tuple(found)
+        is_scored = scored.asked & (kind_of == kind)
+        questions_asked = int(is_scored.sum())
+
+        rows = np.flatnonzero(is_scored[scored.question])
+        forecaster = scored.who[rows]
+        questions_answered = np.bincount(forecaster, minlength=len(scored.forecasters))
+        means = {
+            name: _means_by_forecaster(forecaster, scored.values[name][rows], len(scored.forecasters))
+            for name in MEANS
+        }
+
+        for place in np.flatnonzero(questions_answered).tolist():
+            own_means = {name: none_for_nan(float(mean[place])) for name, mean in means.items()}
+            row = KindScores(
+                agent=scored.forecasters[place],
+                kind=kind,
+                questions=int(questions_answered[place]),
+                asked=questions_asked,
+                **own_means,
+            )
+            kind_scores.append(row)
+    return tuple(kind_scores)
 
 
-def _means(who: Ints, values: Floats, size: int) -> Floats:
+def _means_by_forecaster(forecaster: Ints, values: Floats, forecasters: int) -> Floats:
     """Return everyone's mean of the known values; NaN where there are none."""
-    known = np.flatnonzero(~np.isnan(values))
-    total = np.bincount(who[known], values[known], minlength=size)
-    count = np.bincount(who[known], minlength=size)
+    known_rows = np.flatnonzero(~np.isnan(values))
+    total = np.bincount(forecaster[known_rows], values[known_rows], minlength=forecasters)
+    count = np.bincount(forecaster[known_rows], minlength=forecasters)
     means: Floats = np.where(count > 0, total / np.maximum(count, 1), np.nan)
     return means
 
 
-def all_kinds_data(found: AllKinds) -> dict[str, Any]:
+def all_kinds_data(all_kinds: AllKinds) -> dict[str, Any]:
     """Return the scores as JSON: the verdict, a row for each agent, and rows of each kind."""
-    data = report_data(found.report)
-    data["kinds"] = [asdict(row) for row in found.kinds]
-    data["autocast"] = {agent: asdict(scores) for agent, scores in found.autocast.items()}
+    data = report_data(all_kinds.report)
+    data["kinds"] = [asdict(row) for row in all_kinds.kinds]
+    data["autocast"] = {agent: asdict(scores) for agent, scores in all_kinds.autocast.items()}
     return data

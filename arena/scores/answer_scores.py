@@ -36,19 +36,27 @@ def answer_score(form: QuestionForm, answer: Distribution, happened: str) -> Ans
     if has_options(form):
         if happened not in form.options:
             return None
-        place = form.options.index(happened)
-        shares = np.array(answer.chances) / ONE
-        [brier] = choice.each([shares], [place])
-        count = len(form.options)
-        points = baseline.points(limits.clip(shares[place]), 1 / count, log.natural(count))
-        return AnswerScore(float(brier), None, float(points))
+        outcome = form.options.index(happened)
+        chances = np.array(answer.chances) / ONE
+        [brier] = choice.each([chances], [outcome])
 
-    asked = asked_range(form)
-    truth = asked.place(happened)
-    levels = [share / ONE for share, _ in answer.quantiles]
-    shares = np.array([[asked.place(text) for _, text in answer.quantiles]])
-    [curve] = quantile_curves(levels, shares, form.open_low, form.open_high)
-    gave = continuous([""], [0.0], curve, asked.bucket(truth, BUCKETS), form.open_low + form.open_high)
-    [median] = curve_medians(curve[None])
-    distance = abs(np.clip(median, 0, 1) - np.clip(truth, 0, 1))
-    return AnswerScore(None, float(distance), float(baseline.each(gave)[0]))
+        # Someone who knows nothing gives each option the same chance.
+        count = len(form.options)
+        points = baseline.points(limits.clip(chances[outcome]), 1 / count, log.natural(count))
+        return AnswerScore(brier=float(brier), distance=None, baseline=float(points))
+
+    # A number or a date: all values are shares of the range, 0 at its lower end and 1 at its upper.
+    number_range = asked_range(form)
+    outcome_share = number_range.place(happened)
+    levels = [level / ONE for level, _ in answer.quantiles]
+    quantiles = np.array([[number_range.place(text) for _, text in answer.quantiles]])
+    [cdf] = quantile_curves(levels, quantiles, form.open_low, form.open_high)
+
+    bucket = number_range.bucket(outcome_share, BUCKETS)
+    open_ends = form.open_low + form.open_high
+    forecast = continuous([""], [0.0], cdf, bucket, open_ends)
+    [points] = baseline.each(forecast)
+
+    [median] = curve_medians(cdf[None])
+    distance = abs(np.clip(median, 0, 1) - np.clip(outcome_share, 0, 1))
+    return AnswerScore(brier=None, distance=float(distance), baseline=float(points))

@@ -7,23 +7,25 @@ from arena.scores.verdict import AgentVerdict
 GREY = "lightgrey"
 
 
-def badge_words(told: AgentVerdict | None, why_not: str | None, copies: str | None) -> tuple[str, str]:
+def badge_words(
+    verdict: AgentVerdict | None, why_not: str | None, copied_agent: str | None
+) -> tuple[str, str]:
     """Return the verdict in a few words, never just a rank, and a colour.
 
-    `why_not` is why it is not ranked, and `copies` whom it copies, if it does.
+    `why_not` is why it is not ranked, and `copied_agent` whom it copies, if it does.
     """
     if why_not is not None:
         return f"not ranked: {why_not}", GREY
-    if copies is not None:
-        return f"copies {copies}", GREY
-    if told is None:
+    if copied_agent is not None:
+        return f"copies {copied_agent}", GREY
+    if verdict is None:
         return "too early", GREY
-    if told.better_than:
-        return f"better than {told.better_text}", "brightgreen"
-    if told.worse_than:
-        return f"ranks {told.rank_text} of {told.entries}", "blue"
-    if told.price in ("better", "worse"):
-        return f"{told.price} than the price", "blue"
+    if verdict.better_than:
+        return f"better than {verdict.better_text}", "brightgreen"
+    if verdict.worse_than:
+        return f"ranks {verdict.rank_text} of {verdict.entries}", "blue"
+    if verdict.price in ("better", "worse"):
+        return f"{verdict.price} than the price", "blue"
     return "too early", GREY
 
 

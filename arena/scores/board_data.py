@@ -34,35 +34,36 @@ def board_data(connection: Connection, cohort: int | None = None) -> Data:
     elif all_kinds is not None:
         data |= verdict_data(all_kinds.report.verdict)
 
-    cohorts = [stored.cohort for stored in select_cohorts(read_cohorts(connection), cohort)]
+    played_cohorts = [stored.cohort for stored in select_cohorts(read_cohorts(connection), cohort)]
     later_models: dict[str, date | None] = {}
     stamps = set[str]()
-    for played in cohorts:
-        later_models |= played.later_models
-        stamps.add(played.stamp)
+    for played_cohort in played_cohorts:
+        later_models |= played_cohort.later_models
+        stamps.add(played_cohort.stamp)
 
     calibration = []
-    for name, forecasts in read_sure_forecasts(connection, cohort).items():
-        calibration.append({"agent": name} | asdict(forecasts) | {"text": forecasts.text})
+    for name, sure_forecasts in read_sure_forecasts(connection, cohort).items():
+        calibration.append({"agent": name} | asdict(sure_forecasts) | {"text": sure_forecasts.text})
 
-    if cohorts and not any(played.rules.money for played in cohorts):
+    if played_cohorts and not any(played_cohort.rules.money for played_cohort in played_cohorts):
         data["money"] = False
     data["simulated"] = stamps == {"simulated"}
-    data["thinking"] = _thinking(cohorts)
+    data["thinking"] = _reasoning_efforts(played_cohorts)
     data["later_models"] = later_models
     data["calibration"] = calibration
     return data
 
 
-def _thinking(cohorts: Sequence[Cohort]) -> list[dict[str, str]]:
+def _reasoning_efforts(cohorts: Sequence[Cohort]) -> list[dict[str, str]]:
     """Return how much each model was last asked to think; the demo's models don't think."""
-    asked = {}
+    effort_of = {}
     for cohort in cohorts:
         for entrant in cohort.entrants:
+            # Agents without a model count as the demo's.
             model = str(entrant.settings.get("model") or "demo/")
             if not model.startswith("demo/"):
-                asked[entrant.name] = str(entrant.settings.get("reasoning") or "provider's default")
-    return [{"agent": name, "reasoning": effort} for name, effort in asked.items()]
+                effort_of[entrant.name] = str(entrant.settings.get("reasoning") or "provider's default")
+    return [{"agent": name, "reasoning": effort} for name, effort in effort_of.items()]
 
 
 def slices_data(connection: Connection, by: str, cohort: int | None) -> Data:

@@ -62,6 +62,7 @@ class CacheKind(Generic[Value]):
     def read(self, connection: Connection, key: Key = None) -> CacheEntry[Value] | None:
         """Return a value as last computed; None if it never was, or by another method."""
         row = read_rollup(connection, self.name_of(key))
+        # A value of another method has another shape, so it could not be read.
         if row is None or not row.basis.startswith(f"{self.method}:"):
             return None
         is_current = row.basis == self.basis(connection, key)
@@ -85,15 +86,15 @@ class CacheKind(Generic[Value]):
 
 def as_json(kind: CacheKind[Value], value: Value) -> Any:
     """Return a value as the JSON that is cached."""
-    return _numbers_as_text(kind.adapter.dump_python(value, mode="json"))
+    return _nonfinite_as_text(kind.adapter.dump_python(value, mode="json"))
 
 
-def _numbers_as_text(body: Any) -> Any:
+def _nonfinite_as_text(data: Any) -> Any:
     """Return JSON with NaN and infinity as words, because JSON lacks them; they are read as numbers."""
-    if isinstance(body, dict):
-        return {key: _numbers_as_text(value) for key, value in body.items()}
-    if isinstance(body, list):
-        return list(map(_numbers_as_text, body))
-    if isinstance(body, float) and not isfinite(body):
-        return str(body)
-    return body
+    if isinstance(data, dict):
+        return {key: _nonfinite_as_text(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return list(map(_nonfinite_as_text, data))
+    if isinstance(data, float) and not isfinite(data):
+        return str(data)
+    return data

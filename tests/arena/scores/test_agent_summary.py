@@ -12,7 +12,7 @@ from sqlalchemy import Engine, event
 from arena.record.model.model_version import ReportedModel
 from arena.record.schema.database import connect, reading
 from arena.scores.agent_calls import ServedModel, read_reported_models, read_served_models
-from arena.scores.agent_summary import AgentDetails, agent_details, agent_summaries, changed_since
+from arena.scores.agent_summary import AgentDetails, agent_details, agent_summaries, model_changes_since
 from portfolio.rules import REALISTIC
 from tests.records.full_record import MARKETS as SEEN
 from tests.records.full_record import Season, a_cohort, build, decides, said, the_book, week
@@ -100,7 +100,7 @@ def test_what_answered_when_and_where_it_changed(engine: Engine) -> None:
     with reading(engine) as connection:
         served = read_served_models(connection, "ann")
         rows = read_reported_models(connection)
-        seen = changed_since(connection, rows[0].at)
+        seen = model_changes_since(connection, rows[0].at)
     assert [(each.model, each.fingerprint, each.answers) for each in served] == [
         ("demo-1", "fp", 5),
         ("demo-1", "fq", 1),
