@@ -149,73 +149,77 @@ def compare_line_ups(
 
     Pairs are decided on a whole record only: looking at every cohort by itself would add chances to be wrong.
     """
-    last = np.inf if as_of is None else as_of.timestamp()
-    prices = {entry.name for entry in line_ups if _kind(entry) == MARKET}
+    as_of_seconds = np.inf if as_of is None else as_of.timestamp()
+    market_agents = {entry.name for entry in line_ups if _agent_kind(entry) == MARKET}
     compared = compare_agents(
-        _without_agents(rows, prices),
+        _without_agents(rows, market_agents),
         twin_families(line_ups),
         sources=forecast_sources(line_ups),
-        former=former_names(line_ups),
-        as_of=last,
+        former_names_of=former_names(line_ups),
+        as_of=as_of_seconds,
         min_coverage=min_coverage,
     )
     if not is_whole:
         return compared
 
-    stated = _duel_rows(rows, line_ups, last)
-    quoted = _duel_rows(take_rows(rows, rows.quoted), line_ups, last)
+    duel_rows = _duel_rows(rows, line_ups, as_of_seconds)
+    quoted_duel_rows = _duel_rows(take_rows(rows, rows.quoted), line_ups, as_of_seconds)
     owners = agent_owners(line_ups)
-    bars = price_bars(stated, owners)
+    bars = price_bars(duel_rows, owners)
     return replace(
         compared,
-        pairs=tuple(compare_pairs(stated, owners)),
-        against_price=tuple(compare_with_price(quoted, bars)),
+        pairs=tuple(compare_pairs(duel_rows, owners)),
+        against_price=tuple(compare_with_price(quoted_duel_rows, bars)),
         bars={entry: bar.capital for entry, bar in bars.items()},
     )
 
 
-def _duel_rows(rows: ForecastColumns, line_ups: Sequence[LineUpEntry], last: float) -> DuelRows:
+def _duel_rows(rows: ForecastColumns, line_ups: Sequence[LineUpEntry], as_of: float) -> DuelRows:
     """Return the rows that entries stated; a renamed agent is the same throughout.
 
-    Rows of cohorts in which an agent was a reference are left out. A resolution after `last` is not known
+    Rows of cohorts in which an agent was a reference are left out. A resolution after `as_of` is not known
     yet.
     """
-    is_entry = ~_of_references(rows, line_ups)
+    is_entry = ~_is_of_reference(rows, line_ups)
     stated = answered_rows(take_rows(rows, is_entry))
-    newest = _newest_names(line_ups)
-    places = [stated.agents.index(newest.get(name, name)) for name in stated.agents]
-    agent = np.array(places, dtype=np.int64)
+    newest_name_of = _newest_names(line_ups)
+
+    # Rows under a former name are those of the agent under its newest name.
+    current_agents = [stated.agents.index(newest_name_of.get(name, name)) for name in stated.agents]
+    current_agent = np.array(current_agents, dtype=np.int64)
 
     return DuelRows(
         agents=stated.agents,
-        agent=agent[stated.agent],
-        instant=_instants(stated),
+        agent=current_agent[stated.agent],
+        instant=_decision_instants(stated),
         market=stated.market,
         story=stories_of(stated),
         made=stated.at.astype(np.float64),
-        known=_known_by(stated, last),
+        known=_known_times(stated, as_of),
         forecast=probability(stated.forecast),
         price=probability(stated.mid),
         payout=stated.payout,
     )
 
 
-def _known_by(rows: ForecastColumns, last: float) -> Floats:
-    """Return since when each row's resolution is known; infinity if that is after `last`."""
-    return np.where(rows.known <= last, rows.known, np.inf)
+def _known_times(rows: ForecastColumns, as_of: float) -> Floats:
+    """Return since when each row's resolution is known; infinity if that is after `as_of`."""
+    return np.where(rows.known <= as_of, rows.known, np.inf)
 
 
-def _of_references(rows: ForecastColumns, line_ups: Sequence[LineUpEntry]) -> Flags:
+def _is_of_reference(rows: ForecastColumns, line_ups: Sequence[LineUpEntry]) -> Flags:
     """Return which rows an agent stated in a cohort in which it was a reference."""
     places = {name: place for place, name in enumerate(rows.agents)}
-    agents = len(places)
-    references = [entry for entry in line_ups if _kind(entry) in REFERENCES and entry.name in places]
-    seats = [entry.cohort * agents + places[entry.name] for entry in references]
-    seat = rows.cohort * agents + rows.agent
-    return np.isin(seat, seats)
+    agent_count = len(places)
+    references = [entry for entry in line_ups if _agent_kind(entry) in REFERENCES and entry.name in places]
+
+    # A seat is an agent in a cohort, as one number.
+    reference_seats = [entry.cohort * agent_count + places[entry.name] for entry in references]
+    seats = rows.cohort * agent_count + rows.agent
+    return np.isin(seats, reference_seats)
 
 
-def _kind(entry: LineUpEntry) -> str:
+def _agent_kind(entry: LineUpEntry) -> str:
     """Return the kind of an agent in a line-up."""
     return entry.settings.partition(" ")[0]
 
@@ -226,10 +230,11 @@ def agent_owners(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
     >>> agent_owners([LineUpEntry(1, "ann", "A", "x"), LineUpEntry(2, "bob", "A")])
     {'bob': 'x'}
     """
-    newest = _newest_names(line_ups)
+    newest_name_of = _newest_names(line_ups)
     owners: dict[str, str] = {}
     for entry in sorted(line_ups, key=lambda entry: entry.cohort):
-        owners.setdefault(newest.get(entry.name, entry.name), entry.owner)
+        name = newest_name_of.get(entry.name, entry.name)
+        owners.setdefault(name, entry.owner)  # keeps the owner of its first cohort
     return owners
 
 
@@ -237,14 +242,14 @@ def compare_agents(
     rows: ForecastColumns,
     families: Collection[Collection[str]] = (),
     sources: Mapping[str, str] | None = None,
-    former: Mapping[str, Collection[str]] | None = None,
+    former_names_of: Mapping[str, Collection[str]] | None = None,
     as_of: float = np.inf,
     min_coverage: float = MIN_COVERAGE,
 ) -> Comparisons:
     """Return all comparisons of these rows.
 
-    `families` and `sources` are as in `copies`, `former` as in `former_names`. A resolution that counts only
-    after `as_of`, in seconds since 1970, is not known yet.
+    `families` and `sources` are as in `copies`, `former_names_of` as in `former_names`. A resolution that
+    counts only after `as_of`, in seconds since 1970, is not known yet.
     """
     coverage = coverages(rows)
     ranked = []
@@ -256,19 +261,19 @@ def compare_agents(
             unranked.add(name)
 
     season = season_forecasts(_without_agents(rows, unranked))
-    board = surest_first(gains_of(season))
+    gains_by_certainty = surest_first(gains_of(season))
 
     # The first of a group in line-up order is its head, as among the entries of duels.
     copies = find_copies(season, ranked, families, sources)
-    former = former or {}
-    capital = {}
+    former_names_of = former_names_of or {}
+    curves = {}
     for name in ranked:
-        capital[name] = _pairs(evidence_of(rows, name, former.get(name, ()), as_of))
+        curves[name] = _curve_points(evidence_of(rows, name, former_names_of.get(name, ()), as_of))
 
     return Comparisons(
-        gains=tuple(board),
+        gains=tuple(gains_by_certainty),
         coverage=coverage,
-        evidence=capital,
+        evidence=curves,
         copies=copies.of,
         noise=twin_noise(season, families),
     )
@@ -279,18 +284,19 @@ def expected_verdict(rows: ForecastColumns) -> datetime | None:
 
     None if too few were shown, or if enough have resolved.
     """
-    resolved = np.unique(rows.story[np.isfinite(rows.known)])
-    if resolved.size >= ENOUGH_EVENTS:
+    resolved_events = np.unique(rows.story[np.isfinite(rows.known)])
+    if resolved_events.size >= ENOUGH_EVENTS:
         return None
 
-    closes = np.zeros(len(rows.stories), dtype=np.int64)
-    np.maximum.at(closes, rows.story, rows.closes)
-    dates = np.sort(closes[closes > 0])
-    if dates.size < ENOUGH_EVENTS:
+    # An event closes with the last of its markets; 0 is one that was not shown.
+    closing_time = np.zeros(len(rows.stories), dtype=np.int64)
+    np.maximum.at(closing_time, rows.story, rows.closes)
+    closing_times = np.sort(closing_time[closing_time > 0])
+    if closing_times.size < ENOUGH_EVENTS:
         return None
 
-    last = int(dates[int(ENOUGH_EVENTS) - 1])
-    return datetime.fromtimestamp(last, UTC)
+    enough_by = int(closing_times[int(ENOUGH_EVENTS) - 1])
+    return datetime.fromtimestamp(enough_by, UTC)
 
 
 def _without_agents(rows: ForecastColumns, names: Collection[str]) -> ForecastColumns:
@@ -300,9 +306,10 @@ def _without_agents(rows: ForecastColumns, names: Collection[str]) -> ForecastCo
 
     agents = [name for name in rows.agents if name not in names]
     is_kept = np.array([name not in names for name in rows.agents], dtype=np.bool_)
-    place = np.cumsum(is_kept) - 1
-    some = take_rows(rows, is_kept[rows.agent])
-    return replace(some, agents=tuple(agents), agent=place[some.agent])
+    # The number of each kept agent among those that are kept.
+    new_number = np.cumsum(is_kept) - 1
+    kept_rows = take_rows(rows, is_kept[rows.agent])
+    return replace(kept_rows, agents=tuple(agents), agent=new_number[kept_rows.agent])
 
 
 def coverages(rows: ForecastColumns) -> dict[str, Coverage]:
@@ -327,20 +334,20 @@ def is_covered(coverage: Coverage | None, least: float = MIN_COVERAGE) -> bool:
     return coverage is not None and (coverage.share or 0.0) >= least
 
 
-def evidence_of(rows: ForecastColumns, agent: str, former: Collection[str], as_of: float) -> Evidence:
+def evidence_of(rows: ForecastColumns, agent: str, former_names: Collection[str], as_of: float) -> Evidence:
     """Return an agent's evidence, from its forecasts under its own and former names."""
-    places = [place for place, name in enumerate(rows.agents) if name == agent or name in former]
-    is_own = np.isin(rows.agent, places)
+    own_numbers = [place for place, name in enumerate(rows.agents) if name == agent or name in former_names]
+    is_own = np.isin(rows.agent, own_numbers)
     is_counted = is_own & rows.stated & rows.quoted & ~rows.early
-    own = take_rows(rows, is_counted)
+    counted = take_rows(rows, is_counted)
     own_rows = EvidenceRows(
-        story=stories_of(own),
-        market=own.market,
-        made=own.at.astype(np.float64),
-        known=_known_by(own, as_of),
-        forecast=probability(own.forecast),
-        price=probability(own.mid),
-        payout=own.payout,
+        story=stories_of(counted),
+        market=counted.market,
+        made=counted.at.astype(np.float64),
+        known=_known_times(counted, as_of),
+        forecast=probability(counted.forecast),
+        price=probability(counted.mid),
+        payout=counted.payout,
     )
     return evidence(own_rows)
 
@@ -349,17 +356,17 @@ MOST_POINTS = 400
 """The points of a curve that are cached, at most."""
 
 
-def _pairs(capital: Evidence) -> tuple[CurvePoint, ...]:
+def _curve_points(evidence_curve: Evidence) -> tuple[CurvePoint, ...]:
     """Return the curve, thinned if it is long; its last and highest points are kept."""
-    points = capital.at.size
-    places = np.linspace(0, points - 1, min(MOST_POINTS, points))
-    kept = np.unique(places.astype(np.int64))
-    if kept.size:
-        highest = int(np.argmax(capital.capital))
-        kept = np.union1d(kept, [highest])
+    size = evidence_curve.at.size
+    places = np.linspace(0, size - 1, min(MOST_POINTS, size))
+    kept_points = np.unique(places.astype(np.int64))
+    if kept_points.size:
+        highest = int(np.argmax(evidence_curve.capital))
+        kept_points = np.union1d(kept_points, [highest])
 
-    times = capital.at[kept].tolist()
-    return tuple(zip(times, capital.capital[kept].tolist(), strict=True))
+    times = evidence_curve.at[kept_points].tolist()
+    return tuple(zip(times, evidence_curve.capital[kept_points].tolist(), strict=True))
 
 
 def gains(rows: ForecastColumns, seed: int = 0) -> list[Gain]:
@@ -396,7 +403,7 @@ def season_forecasts(rows: ForecastColumns) -> SeasonForecasts:
         counted.agents,
         counted.stories,
         agent=counted.agent,
-        instant=_instants(counted),
+        instant=_decision_instants(counted),
         market=counted.market,
         event=stories_of(counted),
         forecast=probability(counted.forecast),
@@ -405,34 +412,36 @@ def season_forecasts(rows: ForecastColumns) -> SeasonForecasts:
     )
 
 
-def _instants(rows: ForecastColumns) -> Ints:
+def _decision_instants(rows: ForecastColumns) -> Ints:
     """Return the numbers of rows' rounds among those of all cohorts, in order of time."""
-    rounds = rows.round.max(initial=0) + 1
-    number = rows.cohort * rounds + rows.round
-    keys = np.stack([rows.at, number])
-    _, instants = np.unique(keys, axis=1, return_inverse=True)
+    most_rounds = rows.round.max(initial=0) + 1
+    cohort_and_round = rows.cohort * most_rounds + rows.round
+    # Rounds of different cohorts at the same time are different instants.
+    time_then_round = np.stack([rows.at, cohort_and_round])
+    _, instants = np.unique(time_then_round, axis=1, return_inverse=True)
     return instants
 
 
 def stories_of(rows: ForecastColumns) -> Ints:
     """Return the story of each row's market as it was last shown, because a venue may move it."""
-    newest = np.zeros(len(rows.markets), dtype=np.int64)
-    order = np.argsort(rows.at, kind="stable")
-    newest[rows.market[order]] = rows.story[order]
-    return newest[rows.market]
+    story_of_market = np.zeros(len(rows.markets), dtype=np.int64)
+    oldest_first = np.argsort(rows.at, kind="stable")
+    # Of several values for one index the last remains: the story of the newest row.
+    story_of_market[rows.market[oldest_first]] = rows.story[oldest_first]
+    return story_of_market[rows.market]
 
 
 def twin_families(line_ups: Sequence[LineUpEntry]) -> list[tuple[str, ...]]:
     """Return groups of agents that had the same settings in every cohort."""
-    settings = defaultdict(list)
+    settings_by_cohort = defaultdict(list)
     for entry in line_ups:
-        settings[entry.name].append(entry.settings)
+        settings_by_cohort[entry.name].append(entry.settings)
 
-    alike = defaultdict(list)
-    for name, texts in settings.items():
-        alike[tuple(texts)].append(name)
+    names_by_settings = defaultdict(list)
+    for name, own_settings in settings_by_cohort.items():
+        names_by_settings[tuple(own_settings)].append(name)
 
-    return [tuple(names) for names in alike.values() if len(names) > 1]
+    return [tuple(names) for names in names_by_settings.values() if len(names) > 1]
 
 
 def former_names(line_ups: Sequence[LineUpEntry]) -> dict[str, set[str]]:
@@ -441,18 +450,20 @@ def former_names(line_ups: Sequence[LineUpEntry]) -> dict[str, set[str]]:
     >>> former_names([LineUpEntry(1, "ann", "A"), LineUpEntry(1, "bob", "B"), LineUpEntry(2, "cho", "A")])
     {'cho': {'ann'}}
     """
-    cohorts = defaultdict(set)
-    settings = defaultdict(set)
+    cohorts_of = defaultdict(set)
+    settings_of = defaultdict(set)
     for entry in line_ups:
-        cohorts[entry.name].add(entry.cohort)
-        settings[entry.name].add(entry.settings)
+        cohorts_of[entry.name].add(entry.cohort)
+        settings_of[entry.name].add(entry.settings)
 
-    former = defaultdict(set)
-    for name, own in cohorts.items():
-        for other, earlier in cohorts.items():
-            if max(earlier) < min(own) and not settings[name].isdisjoint(settings[other]):
-                former[name].add(other)
-    return dict(former)
+    former_names_of = defaultdict(set)
+    for name, own_cohorts in cohorts_of.items():
+        for other, other_cohorts in cohorts_of.items():
+            # An agent can have been renamed only if the other had stopped before it began.
+            has_stopped_before = max(other_cohorts) < min(own_cohorts)
+            if has_stopped_before and not settings_of[name].isdisjoint(settings_of[other]):
+                former_names_of[name].add(other)
+    return dict(former_names_of)
 
 
 def _newest_names(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
@@ -461,15 +472,18 @@ def _newest_names(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
     >>> _newest_names([LineUpEntry(1, "ann", "A"), LineUpEntry(2, "bob", "A"), LineUpEntry(3, "cho", "A")])
     {'ann': 'cho', 'bob': 'cho'}
     """
-    former = former_names(line_ups)
+    former_names_of = former_names(line_ups)
+    all_former_names = set().union(*former_names_of.values())
 
-    newest = {}
-    for old in sorted(set().union(*former.values())):
-        later = {name for name, names in former.items() if old in names}
-        last = [name for name in later if later - {name} <= former[name]]
-        if len(last) == 1:
-            newest[old] = last[0]
-    return newest
+    newest_name_of = {}
+    for former_name in sorted(all_former_names):
+        successors = {name for name, names in former_names_of.items() if former_name in names}
+
+        # The newest is the one that all other successors are former names of.
+        newest = [name for name in successors if successors - {name} <= former_names_of[name]]
+        if len(newest) == 1:
+            newest_name_of[former_name] = newest[0]
+    return newest_name_of
 
 
 def forecast_sources(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
