@@ -69,7 +69,7 @@ class QuestionScores:
         return int(np.count_nonzero(self.asked & (self.kind == kind)))
 
 
-def settled(table: ForecastTable, *, provisional: bool) -> Floats:
+def outcomes_to_score(table: ForecastTable, *, provisional: bool) -> Floats:
     """Return the outcome that each row is scored against; NaN where there is none.
 
     Provisional scores also use fractions and, for forecasts made before it, an open question's last price.
@@ -78,28 +78,30 @@ def settled(table: ForecastTable, *, provisional: bool) -> Floats:
     if not provisional:
         return np.where(is_scored(outcome), outcome, np.nan)
 
-    market = table.market
+    price = table.market
     time = table.time
-    if market is None or time is None:
+    if price is None or time is None:
         return outcome
 
     is_open = np.isnan(outcome)
-    priced = np.flatnonzero(is_open & ~np.isnan(market))
-    question = table.question[priced]
-    order = np.lexsort((market[priced], time[priced], question))
+    priced = np.flatnonzero(is_open & ~np.isnan(price))
 
-    is_last = np.diff(question[order], append=-1) != 0
-    last = priced[order[is_last]]
+    # Sorted by question, time and price: the last row of each question has its last price.
+    order = np.lexsort((price[priced], time[priced], table.question[priced]))
+    in_order = priced[order]
+    is_last = np.diff(table.question[in_order], append=-1) != 0
+    last_rows = in_order[is_last]
+    last_question = table.question[last_rows]
+
     questions = len(table.questions)
     last_price = np.full(questions, np.nan)
     last_time = np.full(questions, np.nan)
-    question = table.question[last]
-    last_price[question] = market[last]
-    last_time[question] = time[last]
+    last_price[last_question] = price[last_rows]
+    last_time[last_question] = time[last_rows]
 
-    price = last_price[table.question]
+    # A price may not stand in for the outcome of a forecast made at the same time or later.
     is_earlier = time < last_time[table.question]
-    return np.where(is_open & is_earlier, price, outcome)
+    return np.where(is_open & is_earlier, last_price[table.question], outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,45 +126,55 @@ def score_questions(
     names = table.forecasters
     if community:
         names = (*names, metaculus.COMMUNITY)
-    places = {name: place for place, name in enumerate(names)}
-    events = {name: place for place, name in enumerate(table.events)}
+    forecaster_numbers = {name: place for place, name in enumerate(names)}
+    event_numbers = {name: place for place, name in enumerate(table.events)}
 
-    against = settled(table, provisional=provisional)
-    who = table.forecaster[~np.isnan(against)]
-    rows = np.bincount(who, minlength=len(names))
+    against = outcomes_to_score(table, provisional=provisional)
+    scored_forecasters = table.forecaster[~np.isnan(against)]
+    forecast_counts = np.bincount(scored_forecasters, minlength=len(names))
     for form in table.forms:
         if form.ended:
-            events.setdefault(form.event, len(events))
-            rows += np.bincount([places[name] for name in form.who], minlength=len(names))
+            event_numbers.setdefault(form.event, len(event_numbers))
+            forecast_counts += np.bincount(
+                [forecaster_numbers[name] for name in form.who], minlength=len(names)
+            )
 
-    timed = None
+    # Scores over time are computed for all questions at once where possible, which is faster.
+    rows_over_time = None
     if mode == "exact" and not community:
-        timed = timed_rows(table)
-    if timed is None:
-        parts = _cells_one_by_one(table, against, mode, outside, places, events, community=community)
+        rows_over_time = timed_rows(table)
+    if rows_over_time is None:
+        parts = _cells_one_by_one(
+            table, against, mode, outside, forecaster_numbers, event_numbers, community=community
+        )
     else:
-        parts = [_mean_cells(table, against), _mean_form_cells(table, timed, events)]
-    answered = parts[0].question
-    cells = _joined(parts)
-    if timed is not None:
-        put_scores_over_time(cells.values, cells.question, cells.who, timed, ~np.isin(names, outside))
+        parts = [_plain_mean_cells(table, against), _mean_form_cells(table, rows_over_time, event_numbers)]
+
+    all_cells = _concatenated(parts)
+    if rows_over_time is not None:
+        put_scores_over_time(
+            all_cells.values, all_cells.question, all_cells.who, rows_over_time, ~np.isin(names, outside)
+        )
 
     yes_no = len(table.questions)
-    asked = np.zeros(yes_no + len(table.forms), dtype=np.bool_)
-    asked[answered] = True
-    asked[[own.place for own in table.unanswered]] = True
-    asked[yes_no:] = [form.ended for form in table.forms]
-    blank = np.full(asked.size, KNOWS_NOTHING)
+    # A question is asked if it has ended, whether or not somebody answered it.
+    is_asked = np.zeros(yes_no + len(table.forms), dtype=np.bool_)
+    is_asked[parts[0].question] = True  # the first part is that of yes/no questions
+    is_asked[[question.place for question in table.unanswered]] = True
+    is_asked[yes_no:] = [form.ended for form in table.forms]
+
+    blank = np.full(is_asked.size, KNOWS_NOTHING)
     blank[yes_no:] = [form.blank for form in table.forms]
+
     return QuestionScores(
-        who=cells.who,
-        question=cells.question,
-        event=cells.event,
-        events=tuple(events),
-        values=cells.values,
-        rows=rows,
+        who=all_cells.who,
+        question=all_cells.question,
+        event=all_cells.event,
+        events=tuple(event_numbers),
+        values=all_cells.values,
+        rows=forecast_counts,
         forecasters=names,
-        asked=asked,
+        asked=is_asked,
         blank=blank,
         kind=np.array(["yes_no"] * yes_no + [form.kind for form in table.forms]),
     )
@@ -170,36 +182,39 @@ def score_questions(
 
 def _cells_one_by_one(
     table: ForecastTable,
-    against: Floats,
+    outcomes: Floats,
     mode: Mode,
     outside: tuple[str, ...],
-    places: Mapping[str, int],
-    events: Mapping[str, int],
+    forecaster_numbers: Mapping[str, int],
+    event_numbers: Mapping[str, int],
     *,
     community: bool,
 ) -> list[ScoredCells]:
     """Return the cells of all questions, scored one by one; those of yes/no questions come first."""
-    parts = _yes_no_cells(table, against, mode, outside, community=community)
+    parts = _yes_no_cells(table, outcomes, mode, outside, community=community)
     for number, form in enumerate(table.forms, len(table.questions)):
         if form.ended:
             scores = _form_scores(form, mode, outside, community=community)
-            parts.append(_form_cells(scores, number, events[form.event], places))
+            parts.append(_form_cells(scores, number, event_numbers[form.event], forecaster_numbers))
     return parts
 
 
 def _form_cells(
-    scores: Mapping[str, Mapping[str, float]], number: int, event: int, places: Mapping[str, int]
+    scores: Mapping[str, Mapping[str, float]],
+    question_number: int,
+    event_number: int,
+    forecaster_numbers: Mapping[str, int],
 ) -> ScoredCells:
     """Return the cells of a question, given the scores of each forecaster."""
-    size = len(scores)
-    who = np.zeros(size, dtype=np.int64)
-    values = _unknown_values(size)
-    for row, (name, own) in enumerate(scores.items()):
-        who[row] = places[name]
-        for score, value in own.items():
+    count = len(scores)
+    who = np.zeros(count, dtype=np.int64)
+    values = _unknown_values(count)
+    for row, (name, own_scores) in enumerate(scores.items()):
+        who[row] = forecaster_numbers[name]
+        for score, value in own_scores.items():
             values[score][row] = value
 
-    return ScoredCells(who, np.full(size, number), np.full(size, event), values)
+    return ScoredCells(who, np.full(count, question_number), np.full(count, event_number), values)
 
 
 def _unknown_values(size: int) -> dict[str, Floats]:
@@ -207,7 +222,7 @@ def _unknown_values(size: int) -> dict[str, Floats]:
     return {score: np.full(size, np.nan) for score in NAMES}
 
 
-def _joined(parts: Sequence[ScoredCells]) -> ScoredCells:
+def _concatenated(parts: Sequence[ScoredCells]) -> ScoredCells:
     """Return all cells in one, sorted by question and forecaster."""
     if len(parts) == 1:
         return parts[0]
@@ -231,9 +246,9 @@ def _events_of(table: ForecastTable) -> Ints:
     return event_of
 
 
-def _mean_cells(table: ForecastTable, against: Floats) -> ScoredCells:
+def _plain_mean_cells(table: ForecastTable, outcomes: Floats) -> ScoredCells:
     """Return cells with the mean Brier and log scores on yes/no questions only."""
-    rows = np.flatnonzero(~np.isnan(against))
+    rows = np.flatnonzero(~np.isnan(outcomes))
     question = table.question[rows]
     who = table.forecaster[rows]
     starts, lengths = runs(question, who)
@@ -241,7 +256,7 @@ def _mean_cells(table: ForecastTable, against: Floats) -> ScoredCells:
     who = who[starts]
 
     probability = table.probability[rows]
-    errors = probability - against[rows]
+    errors = probability - outcomes[rows]
     logs = log.each(probability, table.outcome[rows])
     values = _unknown_values(who.size)
     values["brier"] = _group_means(errors**2, starts, lengths)
@@ -249,66 +264,65 @@ def _mean_cells(table: ForecastTable, against: Floats) -> ScoredCells:
     return ScoredCells(who, question, _events_of(table)[question], values)
 
 
-def _mean_form_cells(table: ForecastTable, timed: TimedRows, events: Mapping[str, int]) -> ScoredCells:
+def _mean_form_cells(
+    table: ForecastTable, rows_over_time: TimedRows, event_numbers: Mapping[str, int]
+) -> ScoredCells:
     """Return cells with the mean scores of forecasts on questions of other kinds."""
-    rows = np.flatnonzero(timed.question >= len(table.questions))
-    question = timed.question[rows]
-    who = timed.forecaster[rows]
+    rows = np.flatnonzero(rows_over_time.question >= len(table.questions))
+    question = rows_over_time.question[rows]
+    who = rows_over_time.forecaster[rows]
     starts, lengths = runs(question, who)
     values = _unknown_values(starts.size)
-    values["brier"] = _group_means(timed.brier[rows], starts, lengths)
-    values["distance"] = _group_means(timed.distance[rows], starts, lengths)
-    values["log"] = _group_means(log.natural(timed.chance[rows]), starts, lengths)
+    values["brier"] = _group_means(rows_over_time.brier[rows], starts, lengths)
+    values["distance"] = _group_means(rows_over_time.distance[rows], starts, lengths)
+    values["log"] = _group_means(log.natural(rows_over_time.chance[rows]), starts, lengths)
 
     question = question[starts]
-    event_of = np.array([events.get(form.event, -1) for form in table.forms], dtype=np.int64)
+    event_of = np.array([event_numbers.get(form.event, -1) for form in table.forms], dtype=np.int64)
     event = event_of[question - len(table.questions)]
     return ScoredCells(who[starts], question, event, values)
 
 
 def _yes_no_cells(
-    table: ForecastTable, against: Floats, mode: Mode, outside: tuple[str, ...], *, community: bool
+    table: ForecastTable, outcomes: Floats, mode: Mode, outside: tuple[str, ...], *, community: bool
 ) -> list[ScoredCells]:
     """Return the cells of yes/no questions, and the community's if it is scored."""
-    own_cells = _mean_cells(table, against)
-    question = own_cells.question
-    who = own_cells.who
-    values = own_cells.values
+    mean_cells = _plain_mean_cells(table, outcomes)
 
     is_ended = is_scored(table.outcome)
     ended = table.where(is_ended)
-    cells = _metaculus_cells(ended, mode, outside, community=community)
-    size = len(table.forecasters)
-    is_pooled = cells.forecaster == size
-    is_own = ~is_pooled
+    metaculus_cells = _metaculus_cells(ended, mode, outside, community=community)
+    forecasters = len(table.forecasters)
+    is_community = metaculus_cells.forecaster == forecasters
+    is_own = ~is_community
 
     # Cells are sorted by question, then by forecaster, so one number finds both.
-    own_question = cells.question[is_own]
-    own_who = cells.forecaster[is_own]
-    own = own_question * size + own_who
-    known = question * size + who
-    place = np.searchsorted(known, own)
-    for score, line in zip(metaculus.SCORES, cells.values, strict=True):
-        column = values[score]
-        column[place] = line[is_own]
+    known_cell = mean_cells.question * forecasters + mean_cells.who
+    own_question = metaculus_cells.question[is_own]
+    own_forecaster = metaculus_cells.forecaster[is_own]
+    place = np.searchsorted(known_cell, own_question * forecasters + own_forecaster)
+    for score, scores in zip(metaculus.SCORES, metaculus_cells.values, strict=True):
+        column = mean_cells.values[score]
+        column[place] = scores[is_own]
 
-    parts = [own_cells]
+    parts = [mean_cells]
     if community:
-        event_of = _events_of(table)
-        pooled = cells.values[:, is_pooled]
-        scores = dict(zip(metaculus.SCORES, pooled, strict=True))
-        is_timed = _times_of(table) is not None
-        values = _community_values(scores, timed=is_timed)
-        question = cells.question[is_pooled]
-        who = cells.forecaster[is_pooled]
-        event = event_of[question]
-        parts.append(ScoredCells(who, question, event, values))
+        community_scores = metaculus_cells.values[:, is_community]
+        scores_by_name = dict(zip(metaculus.SCORES, community_scores, strict=True))
+        has_times = _times_of(table) is not None
+        values = _community_values(scores_by_name, timed=has_times)
+
+        question = metaculus_cells.question[is_community]
+        forecaster = metaculus_cells.forecaster[is_community]
+        event = _events_of(table)[question]
+        parts.append(ScoredCells(forecaster, question, event, values))
     return parts
 
 
 def _community_values(scores: Mapping[str, Floats], *, timed: bool) -> dict[str, Floats]:
     """Return the community's scores; without times, its Brier score follows from the baseline score."""
     baseline = scores["baseline"]
+    # The inverse of the baseline score, 100 · (1 + log2 of the chance).
     chance = 2 ** (baseline / 100 - 1)
     values = _unknown_values(chance.size)
     values.update(scores)
@@ -336,6 +350,7 @@ def _metaculus_cells(
     times = _times_of(ended)
     rows = ended
     if times is None and ended.time is not None:
+        # Without lifetimes the latest forecast of each forecaster counts, as rows are in order of time.
         is_last_of_question = np.diff(ended.question, append=-1) != 0
         is_last_of_forecaster = np.diff(ended.forecaster, append=-1) != 0
         rows = ended.where(is_last_of_question | is_last_of_forecaster)
@@ -347,6 +362,7 @@ def _metaculus_cells(
     )
     cells = metaculus.cell_scores(resolved, mode, community=community)
 
+    # In the cells the community is −1; here it comes after all forecasters.
     forecaster = np.where(cells.forecaster == -1, len(ended.forecasters), cells.forecaster)
     return replace(cells, forecaster=forecaster)
 
@@ -381,72 +397,75 @@ def _form_scores(
     """Return everyone's scores on a multiple choice or numeric question."""
     scores: dict[str, dict[str, float]] = {}
     who = np.array(form.who)
-    answered = set(form.who)
-    for name in sorted(answered):
-        own = who == name
+    answering = set(form.who)
+    for name in sorted(answering):
+        is_own = who == name
         scores[name] = {
-            "brier": float(form.brier[own].mean()),
-            "distance": float(form.distance[own].mean()),
+            "brier": float(form.brier[is_own].mean()),
+            "distance": float(form.distance[is_own].mean()),
         }
 
     forecasts = form.forecasts
     if forecasts is None or form.lived is None:
         return scores
 
+    # Nobody is compared with a forecaster outside, or with a forecast that was replaced at once.
     is_base = ~np.isin(forecasts.forecaster, outside)
-    stands = forecasts.end > forecasts.start
-    forecasts = replace(forecasts, base=is_base & stands)
-    columns = metaculus.question_scores(form.lived, forecasts, mode, community=community)
+    has_stood = forecasts.end > forecasts.start
+    forecasts = replace(forecasts, base=is_base & has_stood)
+    score_columns = metaculus.question_scores(form.lived, forecasts, mode, community=community)
 
     # The community's column, if any, comes last.
     forecasters = set(forecasts.forecaster.tolist())
     names = sorted(forecasters)
-    if columns.shape[1] > len(names):
+    if score_columns.shape[1] > len(names):
         names.append(metaculus.COMMUNITY)
 
-    for name, column in zip(names, columns.T, strict=True):
-        line = dict(zip(metaculus.SCORES, column.tolist(), strict=True))
+    for name, column in zip(names, score_columns.T, strict=True):
+        own_scores = dict(zip(metaculus.SCORES, column.tolist(), strict=True))
         if name in forecasters:
-            line["log"] = metaculus.mean_log(forecasts, name)
-        scores.setdefault(name, {}).update(line)
+            own_scores["log"] = metaculus.mean_log(forecasts, name)
+        scores.setdefault(name, {}).update(own_scores)
     return scores
 
 
-def adjusted_scores(found: QuestionScores, outside: tuple[str, ...]) -> MeanIntervals:
+def adjusted_scores(scored: QuestionScores, outside: tuple[str, ...]) -> MeanIntervals:
     """Return Brier scores adjusted for the difficulty of the questions; always stating 0.5 gets 0.25.
 
     Raise `ArenaError` if that can't be computed.
     """
-    brier = found.values["brier"]
-    is_counted = ~np.isnan(brier)
-    brier = brier[is_counted]
-    who = found.who[is_counted]
-    event = found.event[is_counted]
-    used, question = np.unique(found.question[is_counted], return_inverse=True)
+    brier_scores = scored.values["brier"]
+    is_counted = ~np.isnan(brier_scores)
+    brier_scores = brier_scores[is_counted]
+    who = scored.who[is_counted]
+    event = scored.event[is_counted]
+    questions_used, question = np.unique(scored.question[is_counted], return_inverse=True)
 
-    size = len(found.forecasters)
-    if size * used.size > MOST_CELLS:
-        what = f"{size:,} forecasters × {used.size:,} questions are too many to adjust"
+    forecasters = len(scored.forecasters)
+    if forecasters * questions_used.size > MOST_CELLS:
+        what = f"{forecasters:,} forecasters × {questions_used.size:,} questions are too many to adjust"
         raise ArenaError("too_large", what, "leave out --adjusted, or score a part of the file")
 
-    table = np.full((size, used.size), np.nan)
-    table[who, question] = brier
-    is_in_sample = ~np.isin(found.forecasters, outside)
-    is_answered = ~np.isnan(table)
+    brier_table = np.full((forecasters, questions_used.size), np.nan)
+    brier_table[who, question] = brier_scores
+    is_in_sample = ~np.isin(scored.forecasters, outside)
+    is_answered = ~np.isnan(brier_table)
     fits = is_answered & is_in_sample[:, None]
-    questions = tuple(map(str, used.tolist()))
-    blank = found.blank[used]
+    questions = tuple(map(str, questions_used.tolist()))
+
+    # The panel needs an outcome o for which 0.5 scores the blank, (0.5 − o)²; only that score is used.
+    blank = scored.blank[questions_used]
     outcome = 0.5 - np.sqrt(blank)
-    zero = np.zeros(used.size, dtype=np.int64)
+    one_group = np.zeros(questions_used.size, dtype=np.int64)
     panel = Panel(
-        found.forecasters,
+        scored.forecasters,
         questions,
         outcome=outcome,
-        brier=table,
+        brier=brier_table,
         fits=fits,
-        stratum=zero,
-        cluster=zero,
-        family=zero,
+        stratum=one_group,
+        cluster=one_group,
+        family=one_group,
     )
     try:
         adjusted = adjusted_brier.two_way(panel)
@@ -455,14 +474,17 @@ def adjusted_scores(found: QuestionScores, outside: tuple[str, ...]) -> MeanInte
         hint = "leave out --adjusted, or forecasters who share no question with the others"
         raise ArenaError("not_comparable", f"difficulty can't be computed: {error}", hint) from error
 
-    excess = table - score[:, None]
-    above = np.where(fits, excess, 0.0)
-    total = above.sum(axis=0)
+    # The difficulty of a question is how much worse than their own scores its forecasters did on it.
+    excess = brier_table - score[:, None]
+    counted_excess = np.where(fits, excess, 0.0)
+    total = counted_excess.sum(axis=0)
     count = fits.sum(axis=0)
-    level = total / count
+    difficulty = total / count
 
-    rest = brier - level[question]
-    means = mean_intervals(who, event, rest, size)
+    adjusted_rows = brier_scores - difficulty[question]
+    means = mean_intervals(who, event, adjusted_rows, forecasters)
+
+    # The interval of the adjusted rows, moved to the adjusted score.
     shift = score - means.mean
     low = means.low + shift
     high = means.high + shift
@@ -480,50 +502,51 @@ class Gap:
     p: float | None = None
 
 
-def gaps(found: QuestionScores, other: str, seed: int = 0) -> dict[int, Gap]:
+def gaps_to_rival(scored: QuestionScores, rival: str, seed: int = 0) -> dict[int, Gap]:
     """Return the gap between every forecaster and one other, by the wild event bootstrap."""
-    brier = found.values["brier"]
-    other_place = found.forecasters.index(other)
-    is_other = found.who == other_place
-    other_brier = np.full(found.blank.size, np.nan)
-    other_brier[found.question[is_other]] = brier[is_other]
-    gap = other_brier[found.question] - brier
+    brier = scored.values["brier"]
+    rival_number = scored.forecasters.index(rival)
+    is_rival = scored.who == rival_number
+    rival_brier = np.full(scored.blank.size, np.nan)
+    rival_brier[scored.question[is_rival]] = brier[is_rival]
+    gap = rival_brier[scored.question] - brier
 
-    common = np.flatnonzero(~np.isnan(gap))
-    common_who = found.who[common]
+    common_rows = np.flatnonzero(~np.isnan(gap))
+    forecaster_of_row = scored.who[common_rows]
 
-    sums = []
-    answered = {}
-    order = []
-    for place in range(len(found.forecasters)):
-        rows = common[common_who == place]
-        by_event = _event_sums(found, rows, gap)
-        answered[place] = Gap(rows.size, none_for_nan(by_event.mean))
-        if not rows.size or place == other_place:
+    sums_compared = []
+    gap_of = {}
+    compared_forecasters = []
+    for forecaster in range(len(scored.forecasters)):
+        rows = common_rows[forecaster_of_row == forecaster]
+        by_event = _event_sums(scored, rows, gap)
+        gap_of[forecaster] = Gap(rows.size, none_for_nan(by_event.mean))
+        if not rows.size or forecaster == rival_number:
             continue
 
+        # The number of events of equal size that tell as much (Kish).
         squares = float((by_event.count**2).sum())
         effective_events = rows.size**2 / squares
         if effective_events >= ENOUGH_EVENTS:
-            order.append(place)
-            sums.append(by_event)
+            compared_forecasters.append(forecaster)
+            sums_compared.append(by_event)
 
-    compared = range(len(order))
-    for part in wild_bootstrap.blocks(compared, len(found.events)):
-        chosen = [sums[number] for number in part]
-        drawn = wild_bootstrap.signed_sums(found.events, chosen, seed)
-        spans = interval.intervals(drawn, [True] * len(chosen))
+    comparisons = range(len(compared_forecasters))
+    for block in wild_bootstrap.blocks(comparisons, len(scored.events)):
+        block_sums = [sums_compared[number] for number in block]
+        drawn = wild_bootstrap.signed_sums(scored.events, block_sums, seed)
+        spans = interval.intervals(drawn, [True] * len(block_sums))
         p_values = wild_bootstrap.p_values(drawn)
-        for number, span, p in zip(part, spans, p_values, strict=True):
-            place = order[number]
-            answered[place] = replace(answered[place], low=span.low, high=span.high, p=float(p))
-    return answered
+        for number, span, p in zip(block, spans, p_values, strict=True):
+            forecaster = compared_forecasters[number]
+            gap_of[forecaster] = replace(gap_of[forecaster], low=span.low, high=span.high, p=float(p))
+    return gap_of
 
 
-def _event_sums(found: QuestionScores, rows: Ints, values: Floats) -> EventSums:
+def _event_sums(scored: QuestionScores, rows: Ints, values: Floats) -> EventSums:
     """Return the sums of some rows' values by event."""
-    event = found.event[rows]
-    size = len(found.events)
+    event = scored.event[rows]
+    size = len(scored.events)
     total = np.bincount(event, values[rows], minlength=size)
     count = np.bincount(event, minlength=size)
     return EventSums(total.astype(np.float64), count.astype(np.float64))
@@ -539,20 +562,22 @@ class AutocastScores:
     combined: float | None
 
 
-def autocast_scores(found: QuestionScores, place: int) -> AutocastScores:
+def autocast_scores(scored: QuestionScores, forecaster: int) -> AutocastScores:
     """Return the Autocast scores of one forecaster."""
-    own = found.who == place
-    questions = found.question[own]
-    is_number = found.kind[questions] == "number"
-    brier = found.values["brier"]
-    distance = found.values["distance"]
-    error = found.blank.copy()
-    error[questions] = np.where(is_number, distance[own], brier[own])
+    is_own = scored.who == forecaster
+    answered = scored.question[is_own]
+    is_numeric = scored.kind[answered] == "number"
+    brier = scored.values["brier"]
+    distance = scored.values["distance"]
+
+    # A missing answer counts as knowing nothing.
+    error_of_question = scored.blank.copy()
+    error_of_question[answered] = np.where(is_numeric, distance[is_own], brier[is_own])
 
     means = []
     for kind in ("yes_no", "choice", "number"):
-        chosen = error[found.asked & (found.kind == kind)]
-        means.append(float(chosen.mean()) if chosen.size else float("nan"))
+        errors = error_of_question[scored.asked & (scored.kind == kind)]
+        means.append(float(errors.mean()) if errors.size else float("nan"))
 
     total = combined.score(*means)
     return AutocastScores(*map(none_for_nan, (*means, total)))
@@ -568,31 +593,35 @@ class HalfScores:
     index: float | None
 
 
-def half_scores(found: QuestionScores, table: ForecastTable, outside: tuple[str, ...]) -> list[HalfScores]:
+def half_scores(scored: QuestionScores, table: ForecastTable, outside: tuple[str, ...]) -> list[HalfScores]:
     """Return everyone's scores by half; raise `ArenaError` without categories `dataset` and `market`."""
     if table.category is None or not set(HALVES) <= set(table.categories):
         what = f"{table.name} has no column category that says {' or '.join(HALVES)}"
         raise ArenaError("no_halves", what, "add it, or name files of ForecastBench")
 
-    half_of = np.full(found.blank.size, -1)
+    half_of = np.full(scored.blank.size, -1)
     half_of[table.question] = table.category
-    category = half_of[found.question]
-    forecasters = len(found.forecasters)
+    category = half_of[scored.question]
+    forecasters = len(scored.forecasters)
 
-    halves = []
+    adjusted_by_half = []
     for half in HALVES:
-        own = np.flatnonzero(category == table.categories.index(half))
-        values = {name: column[own] for name, column in found.values.items()}
-        part = replace(
-            found, who=found.who[own], question=found.question[own], event=found.event[own], values=values
+        half_rows = np.flatnonzero(category == table.categories.index(half))
+        values = {name: column[half_rows] for name, column in scored.values.items()}
+        half_scored = replace(
+            scored,
+            who=scored.who[half_rows],
+            question=scored.question[half_rows],
+            event=scored.event[half_rows],
+            values=values,
         )
 
-        mean = np.full(forecasters, np.nan)
+        adjusted = np.full(forecasters, np.nan)
         if not np.isnan(values["brier"]).all():
-            mean = adjusted_scores(part, outside).mean
-        halves.append(mean)
+            adjusted = adjusted_scores(half_scored, outside).mean
+        adjusted_by_half.append(adjusted)
 
-    dataset, market = halves
+    dataset, market = adjusted_by_half
     overall = (dataset + market) / 2
     rows = zip(dataset, market, overall, brier_index.index(overall), strict=True)
     return [HalfScores(*map(none_for_nan, row)) for row in rows]

@@ -61,29 +61,29 @@ def file_calibrations(table: ForecastTable, names: Iterable[str]) -> tuple[FileC
     The table holds compared rows, in which each option has its own. Forecasters with fewer than 20 scored
     forecasts are left out.
     """
-    found: list[FileCalibration] = []
+    calibrations: list[FileCalibration] = []
     for name in names:
-        if len(found) == MOST:
+        if len(calibrations) == MOST:
             break
         if name not in table.forecasters:
             continue
 
-        own = table.ended_rows(name)
-        if own.size >= LEAST:
-            before = _shares_before(table, own, table.probability)
-            found.append(_calibration(name, table, own, table.probability, before))
+        own_rows = table.ended_rows(name)
+        if own_rows.size >= LEAST:
+            shares_before = _shares_before(table, own_rows, table.probability)
+            calibrations.append(_calibration(name, table, own_rows, table.probability, shares_before))
 
-    if found and table.market is not None:
-        ended = is_scored(table.outcome)
-        priced = np.flatnonzero(ended & ~np.isnan(table.market))
-        once = _once(table, priced, table.market)
-        if once.size >= LEAST:
-            before = _shares_before(table, priced, table.market)
-            found.append(_calibration(PRICE, table, once, table.market, before))
-    return tuple(found)
+    if calibrations and table.market is not None:
+        is_ended = is_scored(table.outcome)
+        priced = np.flatnonzero(is_ended & ~np.isnan(table.market))
+        price_rows = _one_row_per_price(table, priced, table.market)
+        if price_rows.size >= LEAST:
+            shares_before = _shares_before(table, priced, table.market)
+            calibrations.append(_calibration(PRICE, table, price_rows, table.market, shares_before))
+    return tuple(calibrations)
 
 
-def _once(table: ForecastTable, rows: Ints, market: Floats) -> Ints:
+def _one_row_per_price(table: ForecastTable, rows: Ints, market: Floats) -> Ints:
     """Return one row for each price that a question had, whoever saw it."""
     order = rows[np.lexsort((market[rows], table.question[rows]))]
     is_new = np.ones(order.size, dtype=np.bool_)
@@ -102,30 +102,35 @@ def _shares_before(table: ForecastTable, rows: Ints, probabilities: Floats) -> F
 
     time = np.zeros(probabilities.size) if table.time is None else table.time
     keys = [column[rows] for column in (table.question, time, table.forecaster, option_of)]
-    order = rows[np.lexsort(keys)]
-    is_option = np.isin(option_of[order], option_of[table.question != option_of])
-    shares = probabilities[order] * is_option
-    before = np.zeros(probabilities.size)
-    before[order] = np.cumsum(shares) - shares
-    return before
+    # The options of each forecast follow each other.
+    in_order = rows[np.lexsort(keys)]
+
+    # The options of a question are numbered from that question on; only the first has its number.
+    choice_questions = option_of[table.question != option_of]
+    is_of_choice = np.isin(option_of[in_order], choice_questions)
+    option_shares = probabilities[in_order] * is_of_choice
+    shares_before = np.zeros(probabilities.size)
+    shares_before[in_order] = np.cumsum(option_shares) - option_shares
+    return shares_before
 
 
 def _calibration(
-    name: str, table: ForecastTable, rows: Ints, probabilities: Floats, before: Floats | None
+    name: str, table: ForecastTable, rows: Ints, probabilities: Floats, shares_before: Floats | None
 ) -> FileCalibration:
     """Return the calibration of the probabilities in some rows."""
     question = table.question if table.option_of is None else table.option_of
-    drawn = diagram(
+    draws = min(WORLDS, max(LEAST_WORLDS, MOST_DRAWN // rows.size))
+    reliability = diagram(
         probabilities[rows],
         table.outcome[rows],
         np.random.default_rng(0),
         question[rows],
-        draws=min(WORLDS, max(LEAST_WORLDS, MOST_DRAWN // rows.size)),
+        draws=draws,
         most=POINTS,
         event=table.event[rows],
-        before=None if before is None else before[rows],
+        before=None if shares_before is None else shares_before[rows],
     )
-    return FileCalibration(name, drawn, before is not None)
+    return FileCalibration(name, reliability, shares_before is not None)
 
 
 def calibration_data(calibration: FileCalibration) -> dict[str, Any]:

@@ -19,22 +19,24 @@ LEAST_SHARED = 0.6
 
 def coarse_hint(cells: Cells, rows: Rows) -> str:
     """Return a hint that names the columns of the file which distinguish these rows."""
-    looked_at = rows[:MOST_LOOKED_AT]
-    whole = cells.whole_rows(looked_at)
-    columns = {name: column.take(whole) for name, column in cells.spare().items()}
-    question = cells.columns["question"].code[looked_at]
-    forecaster = cells.columns["forecaster"].code[looked_at]
+    examined_rows = rows[:MOST_LOOKED_AT]
+    file_rows = cells.whole_rows(examined_rows)
+    columns = {name: column.take(file_rows) for name, column in cells.spare().items()}
+    question = cells.columns["question"].code[examined_rows]
+    forecaster = cells.columns["forecaster"].code[examined_rows]
 
-    for number in (1, 2):
-        finer = list(_finer(columns, question, forecaster, number))
-        if finer:
-            _, _, names = max(finer)
+    # Two columns are tried only if no single one will do.
+    for column_count in (1, 2):
+        candidates = list(_distinguishing_columns(columns, question, forecaster, column_count))
+        if candidates:
+            # The most forecasters a question, then the fewest different texts.
+            _, _, names = max(candidates)
             key = "+".join([cells.theirs.get("question", "question"), *names])
             return f"name it by several columns: --columns question={key}; updates need a column time"
     return "no column of the file tells them apart: add one that does; updates need a column time"
 
 
-def _finer(
+def _distinguishing_columns(
     columns: dict[str, TextColumn], question: Ints, forecaster: Ints, number: int
 ) -> Iterator[tuple[float, int, Sequence[str]]]:
     """Yield the columns that make the key of every forecast unique, for comparison after two figures.
@@ -42,26 +44,27 @@ def _finer(
     These are the number of forecasters a question then has, and how few texts the columns have. A column that
     differs in every row, such as a running number, would make a question of every forecast.
     """
-    shared_before = _forecasters_a_question(question, forecaster)
+    mean_forecasters_before = _mean_forecasters(question, forecaster)
     for names in combinations(list(columns)[:MOST_COLUMNS], number):
         key = question
         for name in names:
-            key = _numbered(key, columns[name].code)
-        forecast = _numbered(key, forecaster)
-        is_unique = np.unique(forecast).size == forecast.size
-        shared = _forecasters_a_question(key, forecaster)
-        if is_unique and shared >= LEAST_SHARED * shared_before:
-            yield shared, -sum(np.unique(columns[name].code).size for name in names), names
+            key = _pair_numbers(key, columns[name].code)
+        forecast_key = _pair_numbers(key, forecaster)
+        is_unique = np.unique(forecast_key).size == forecast_key.size
+        mean_forecasters = _mean_forecasters(key, forecaster)
+        if is_unique and mean_forecasters >= LEAST_SHARED * mean_forecasters_before:
+            distinct_texts = sum(np.unique(columns[name].code).size for name in names)
+            yield mean_forecasters, -distinct_texts, names
 
 
-def _numbered(first: Ints, second: Ints) -> Ints:
+def _pair_numbers(first: Ints, second: Ints) -> Ints:
     """Return a number for each different pair of two columns."""
     pairs = first * (int(second.max(initial=0)) + 1) + second
-    numbered: Ints = np.unique(pairs, return_inverse=True)[1]
-    return numbered
+    numbers: Ints = np.unique(pairs, return_inverse=True)[1]
+    return numbers
 
 
-def _forecasters_a_question(question: Ints, forecaster: Ints) -> float:
+def _mean_forecasters(question: Ints, forecaster: Ints) -> float:
     """Return the mean number of forecasters of a question."""
-    pairs = np.unique(_numbered(question, forecaster)).size
-    return pairs / max(np.unique(question).size, 1)
+    pair_count = np.unique(_pair_numbers(question, forecaster)).size
+    return pair_count / max(np.unique(question).size, 1)

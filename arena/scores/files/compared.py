@@ -41,35 +41,35 @@ def compared_rows(table: ForecastTable) -> ForecastTable:
     if all(form.options is None for form in table.forms):
         return table
 
-    places = dict(zip(table.forecasters, range(len(table.forecasters)), strict=True))
-    events = dict(zip(table.events, range(len(table.events)), strict=True))
+    forecaster_numbers = dict(zip(table.forecasters, range(len(table.forecasters)), strict=True))
+    event_numbers = dict(zip(table.events, range(len(table.events)), strict=True))
     questions = list(table.questions)
-    parts = defaultdict[str, list[NDArray[Any]]](list)
+    option_parts = defaultdict[str, list[NDArray[Any]]](list)
     for form in table.forms:
         if form.options is None:
             continue
-        who = np.array([places[name] for name in form.who], dtype=np.int64)
-        event = events.setdefault(form.event, len(events))
+        who = np.array([forecaster_numbers[name] for name in form.who], dtype=np.int64)
+        event = event_numbers.setdefault(form.event, len(event_numbers))
         columns = _option_columns(form.options, who)
-        first = len(questions)
-        size = form.options.shares.size
-        columns["event"] = np.full(size, event)
-        columns["question"] = first + np.repeat(np.arange(form.options.count), who.size)
-        columns["option_of"] = np.full(size, first)
+        first_number = len(questions)
+        row_count = form.options.shares.size
+        columns["event"] = np.full(row_count, event)
+        columns["question"] = first_number + np.repeat(np.arange(form.options.count), who.size)
+        columns["option_of"] = np.full(row_count, first_number)
         for column, values in columns.items():
-            parts[column].append(values)
+            option_parts[column].append(values)
         questions += [form.name] * form.options.count
 
-    whole: dict[str, Any] = {"option_of": np.concatenate([table.question, *parts["option_of"]])}
+    all_columns: dict[str, Any] = {"option_of": np.concatenate([table.question, *option_parts["option_of"]])}
     for column in ("question", "forecaster", "probability", "outcome", "event", "market", *TIME_COLUMNS):
         values = getattr(table, column)
         if values is not None:
-            whole[column] = np.concatenate([values, *parts[column]])
+            all_columns[column] = np.concatenate([values, *option_parts[column]])
     return replace(
         table,
-        **whole,
+        **all_columns,
         questions=tuple(questions),
-        events=tuple(events),
+        events=tuple(event_numbers),
         category=None,
         reason=None,
         forms=(),
@@ -110,27 +110,31 @@ def compare_file(rows: ForecastTable, ranked: Ints, outside: Collection[str] = (
 
     Among forecasters who say the same, none counts as copying one who is `outside`.
     """
-    ended = is_scored(rows.outcome)
+    is_ended = is_scored(rows.outcome)
     has_price = ~np.isnan(_price_of(rows))
-    if rows.market is None or (ended.any() and not (ended & has_price).any()):
-        return FileComparisons({}, {}, _copies_without_prices(rows.where(ended), ranked, outside))
+    if rows.market is None or (is_ended.any() and not (is_ended & has_price).any()):
+        return FileComparisons({}, {}, _copies_without_prices(rows.where(is_ended), ranked, outside))
 
-    season = _season(_with_agreement(rows.where(ended & has_price), ranked))
-    capital = {name: _evidence(rows, name).now for name in season.agents}
-    by_name = {gain.agent: gain for gain in gains(season)}
-    return FileComparisons(by_name, capital, _copies(season, outside))
+    # A missing answer counts as agreement with the price.
+    season = _season(_with_missing_as_agreement(rows.where(is_ended & has_price), ranked))
+    capital_of = {name: _evidence(rows, name).now for name in season.agents}
+    gain_of = {gain.agent: gain for gain in gains(season)}
+    return FileComparisons(gain_of, capital_of, _find_copies(season, outside))
 
 
-def _copies(season: SeasonForecasts, outside: Collection[str]) -> Mapping[str, str]:
+def _find_copies(season: SeasonForecasts, outside: Collection[str]) -> Mapping[str, str]:
     """Return who copies whom; those outside come last, because the first of a group is the one copied."""
     return find_copies(season, sorted(season.agents, key=lambda name: name in outside)).of
 
 
 def _copies_without_prices(ended: ForecastTable, ranked: Ints, outside: Collection[str]) -> Mapping[str, str]:
     """Return who copies whom among the ranked, without prices that could be copied."""
-    own = ended.where(np.isin(ended.forecaster, ranked))
-    far_away = np.where(own.probability < 0.5, own.probability + 0.5, own.probability - 0.5)
-    return _copies(_season(replace(own, market=far_away)), outside)
+    ranked_rows = ended.where(np.isin(ended.forecaster, ranked))
+    # A price half the scale away from each forecast, so that nobody seems to copy it.
+    far_price = np.where(
+        ranked_rows.probability < 0.5, ranked_rows.probability + 0.5, ranked_rows.probability - 0.5
+    )
+    return _find_copies(_season(replace(ranked_rows, market=far_price)), outside)
 
 
 def compared_pairs(
@@ -150,12 +154,12 @@ def compared_pairs(
 
 def _season(priced: ForecastTable) -> SeasonForecasts:
     """Return the rows of a table, all of which have ended and have a price, as a season."""
-    used, event = different(priced.event)
-    who, agent = different(priced.forecaster)
-    made, _ = _times(priced)
+    events_used, event = different(priced.event)
+    agents_used, agent = different(priced.forecaster)
+    made, _ = _made_and_known_times(priced)
     return check_season(
-        [priced.forecasters[place] for place in who.tolist()],
-        [priced.events[place] for place in used.tolist()],
+        [priced.forecasters[place] for place in agents_used.tolist()],
+        [priced.events[place] for place in events_used.tolist()],
         agent=agent,
         instant=np.unique(made, return_inverse=True)[1],
         market=priced.question,
@@ -169,7 +173,7 @@ def _season(priced: ForecastTable) -> SeasonForecasts:
 
 def _evidence(rows: ForecastTable, name: str) -> Evidence:
     """Return the evidence that a forecaster is closer than the price."""
-    made, known = _times(rows)
+    made, known = _made_and_known_times(rows)
     price = _price_of(rows)
     own = np.flatnonzero((rows.forecaster == rows.forecasters.index(name)) & ~np.isnan(price))
     return evidence(
@@ -188,7 +192,7 @@ def _evidence(rows: ForecastTable, name: str) -> Evidence:
 
 def _duel_rows(rows: ForecastTable) -> DuelRows:
     """Return all forecasters' rows for duels; a missing price is −1."""
-    made, known = _times(rows)
+    made, known = _made_and_known_times(rows)
     return DuelRows(
         agents=rows.forecasters,
         agent=rows.forecaster,
@@ -200,29 +204,33 @@ def _duel_rows(rows: ForecastTable) -> DuelRows:
         forecast=rows.probability,
         price=np.nan_to_num(_price_of(rows), nan=-1.0),
         payout=rows.outcome,
-        week=SECONDS_OF_A_WEEK / _seconds(rows),
+        week=SECONDS_OF_A_WEEK / _seconds_of_unit(rows),
         question=rows.option_of,
     )
 
 
-def _with_agreement(priced: ForecastTable, ranked: Ints) -> ForecastTable:
+def _with_missing_as_agreement(priced: ForecastTable, ranked: Ints) -> ForecastTable:
     """Return the rows of the ranked, with agreement to the price filled in where they have none."""
     question = priced.question
-    own = np.flatnonzero(np.isin(priced.forecaster, ranked, kind="table"))
-    forecaster = priced.forecaster[own]
-    who, agent = different(forecaster)
-    first = np.flatnonzero(np.diff(question, prepend=-1))
-    answered = np.zeros((who.size, len(priced.questions)), dtype=np.bool_)
-    answered[agent, question[own]] = True
-    silent, left_out = np.nonzero(~answered[:, question[first]])
-    like = first[left_out]
-    if own.size == question.size and not like.size:
+    own_rows = np.flatnonzero(np.isin(priced.forecaster, ranked, kind="table"))
+    forecaster = priced.forecaster[own_rows]
+    forecasters, line = different(forecaster)
+
+    # Which of the forecasters (lines) answered which question (columns).
+    is_answered = np.zeros((forecasters.size, len(priced.questions)), dtype=np.bool_)
+    is_answered[line, question[own_rows]] = True
+    first_rows = np.flatnonzero(np.diff(question, prepend=-1))
+    silent_line, unanswered = np.nonzero(~is_answered[:, question[first_rows]])
+
+    # A missing answer gets the price in the question's first row.
+    filled_rows = first_rows[unanswered]
+    if own_rows.size == question.size and not filled_rows.size:
         return priced
 
     price = _price_of(priced)
-    rows = priced.take(np.concatenate([own, like]))
-    forecaster = np.concatenate([forecaster, who[silent]])
-    probability = np.concatenate([priced.probability[own], price[like]])
+    rows = priced.take(np.concatenate([own_rows, filled_rows]))
+    forecaster = np.concatenate([forecaster, forecasters[silent_line]])
+    probability = np.concatenate([priced.probability[own_rows], price[filled_rows]])
     return replace(rows, forecaster=forecaster, probability=probability)
 
 
@@ -233,7 +241,7 @@ def _price_of(rows: ForecastTable) -> Floats:
     return rows.market
 
 
-def _times(rows: ForecastTable) -> tuple[Floats, Floats]:
+def _made_and_known_times(rows: ForecastTable) -> tuple[Floats, Floats]:
     """Return when each forecast was made, and from when its outcome counts: infinity while it is open.
 
     That is when it was resolved, or else closed, and not before its scheduled close; without either, after
@@ -252,17 +260,20 @@ def _times(rows: ForecastTable) -> tuple[Floats, Floats]:
         ends = np.full(made.size, made.max(initial=0.0))
     elif rows.scheduled_close is not None:
         ends = np.maximum(ends, np.nan_to_num(rows.scheduled_close, nan=-np.inf))
-    return made, np.where(is_open, np.inf, ends)
+    known = np.where(is_open, np.inf, ends)
+    return made, known
 
 
-def _seconds(rows: ForecastTable) -> float:
+def _seconds_of_unit(rows: ForecastTable) -> float:
     """Return the number of seconds in the unit of the times."""
     if rows.dated or rows.time is None:
         return 1.0
-    return 1.0 if rows.time.max(initial=0.0) >= LARGE else 86_400.0
+    if rows.time.max(initial=0.0) >= LARGE:
+        return 1.0
+    return 86_400.0
 
 
-def own_time(time: float, table: ForecastTable) -> str:
+def time_in_file_form(time: float, table: ForecastTable) -> str:
     """Return a time as the file writes its own: as a date, or as a plain number."""
     if table.dated and table.time is not None:
         return datetime.fromtimestamp(time, UTC).isoformat()

@@ -41,34 +41,37 @@ def file_copies(table: ForecastTable, copies: Mapping[str, str]) -> tuple[FileCo
     if not copies:
         return ()
 
-    cell = _cells(table, table.question)
-    found = []
+    question_at_time = _question_at_time(table, table.question)
+    agreements = []
     for name, source in copies.items():
-        own = table.ended_rows(name)
+        own_rows = table.ended_rows(name)
         if source == PRICE and table.market is not None:
-            apart = table.probability[own] - table.market[own]
+            apart = table.probability[own_rows] - table.market[own_rows]
         else:
-            other = table.ended_rows(source)
-            _, own_rows, other_rows = np.intersect1d(cell[own], cell[other], return_indices=True)
-            own = own[own_rows]
-            apart = table.probability[own] - table.probability[other[other_rows]]
+            source_rows = table.ended_rows(source)
+            _, own_common, source_common = np.intersect1d(
+                question_at_time[own_rows], question_at_time[source_rows], return_indices=True
+            )
+            own_rows = own_rows[own_common]
+            apart = table.probability[own_rows] - table.probability[source_rows[source_common]]
 
-        common = _count(table, own[~np.isnan(apart)])
-        far = _count(table, own[np.abs(apart) > NEAR])
-        found.append(FileCopy(name, source, common - far, common))
-    return tuple(found)
+        common = _count_forecasts(table, own_rows[~np.isnan(apart)])
+        far = _count_forecasts(table, own_rows[np.abs(apart) > NEAR])
+        agreements.append(FileCopy(name, source, common - far, common))
+    return tuple(agreements)
 
 
-def _count(table: ForecastTable, rows: Ints) -> int:
+def _count_forecasts(table: ForecastTable, rows: Ints) -> int:
     """Return the number of forecasts with some of these rows."""
     if table.option_of is None:
         return rows.size
-    return np.unique(_cells(table, table.option_of)[rows]).size
+    return np.unique(_question_at_time(table, table.option_of)[rows]).size
 
 
-def _cells(table: ForecastTable, question: Ints) -> Ints:
+def _question_at_time(table: ForecastTable, question: Ints) -> Ints:
     """Return the number of each row's question and time."""
     instant = np.zeros(question.size, dtype=np.int64)
     if table.time is not None:
         instant = np.unique(table.time, return_inverse=True)[1]
-    return question * (int(instant.max(initial=0)) + 1) + instant
+    instants = int(instant.max(initial=0)) + 1
+    return question * instants + instant

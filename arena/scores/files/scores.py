@@ -19,7 +19,7 @@ from arena.scores.files.by_question import (
     QuestionScores,
     adjusted_scores,
     autocast_scores,
-    gaps,
+    gaps_to_rival,
     half_scores,
     score_questions,
 )
@@ -28,7 +28,7 @@ from arena.scores.files.compared import (
     compare_file,
     compared_pairs,
     compared_rows,
-    own_time,
+    time_in_file_form,
 )
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.score_choices import PLAIN, Rule, ScoreChoices
@@ -273,7 +273,9 @@ def _verdict(
 
     state = SeasonState(resolved_events=resolved, order=order)
     pairs, against_price = compared_pairs(compared, unranked)
-    return make_verdict(candidates, pairs, against_price, state, lambda time: own_time(time, compared))
+    return make_verdict(
+        candidates, pairs, against_price, state, lambda time: time_in_file_form(time, compared)
+    )
 
 
 def _order_text(rows: Sequence[ForecasterScores], rule: Rule) -> str | None:
@@ -312,7 +314,7 @@ def _forecaster_rows(
         means["adjusted"] = adjusted_scores(scored, choices.outside)
     coverage = scored.means("coverage").mean
     at_worst = _brier_at_worst(scored)
-    versus = gaps(scored, choices.against) if choices.against is not None else {}
+    versus = gaps_to_rival(scored, choices.against) if choices.against is not None else {}
     halves: Mapping[int, HalfScores] = {}
     if choices.rule == "forecastbench":
         halves = dict(enumerate(half_scores(scored, table, choices.outside)))
