@@ -58,7 +58,7 @@ class BenchBoard:
 
 
 def make_board(
-    found: Forecasters,
+    gathered: Forecasters,
     mode: str,
     today: date | None = None,
     *,
@@ -75,46 +75,48 @@ def make_board(
     """
     left_out: dict[str, str] = {}
     if today is not None:
-        left_out = rounds_left_out(found.rows, mode, today)
+        left_out = rounds_left_out(gathered.rows, mode, today)
 
     if left_out:
-        found = _without_rounds(found, left_out)
-    found = _of_mode(found, mode)
-    forecasters = set(_column(found.rows, "forecaster"))
+        gathered = _without_rounds(gathered, left_out)
+    gathered = _for_mode(gathered, mode)
+    forecasters = set(_attributes(gathered.rows, "forecaster"))
     names = sorted(forecasters)
 
     if not names:
-        raise _nobody_error(found, is_round_left_out=bool(left_out))
+        raise _nobody_error(gathered, is_round_left_out=bool(left_out))
     if against is not None and against not in names:
         some_names = ", ".join(names[:20])
         hint = f"it is one of {some_names}"
         raise ArenaError("no_forecaster", f"no forecaster is called {against!r}", hint)
 
-    groups: tuple[GroupScore, ...] = ()
+    group_scores: tuple[GroupScore, ...] = ()
     if by is not None:
-        groups = tuple(_group_scores(found.rows, by))
+        group_scores = tuple(_group_scores(gathered.rows, by))
 
     clustered: dict[str, ForecastBenchScores] = {}
-    notes: list[str] = []
+    score_notes: list[str] = []
     scores: Scores
     try:
         if mode == "paper":
-            scores = _paper_scores(found.rows, names, against, seed)
+            scores = _paper_scores(gathered.rows, names, against, seed)
         else:
-            scores, clustered, notes = _site_scores(found.rows, names, mode, difficulty, against, seed)
+            scores, clustered, score_notes = _site_scores(
+                gathered.rows, names, mode, difficulty, against, seed
+            )
     except ValueError as error:
         hint = "see docs/forecastbench.md for what each mode needs"
         raise ArenaError("no_board", f"there is no {mode} board: {error}", hint) from error
 
-    all_notes = (*found.notes, *notes)
-    return BenchBoard(mode, scores, clustered, found.teams, groups, all_notes)
+    all_notes = (*gathered.notes, *score_notes)
+    return BenchBoard(mode, scores, clustered, gathered.teams, group_scores, all_notes)
 
 
-def _nobody_error(found: Forecasters, *, is_round_left_out: bool) -> ArenaError:
+def _nobody_error(gathered: Forecasters, *, is_round_left_out: bool) -> ArenaError:
     """Return the error of a board without forecasters."""
     why = "no forecast is on a resolved question"
-    if found.notes:
-        why = found.notes[0]
+    if gathered.notes:
+        why = gathered.notes[0]
 
     hint = "name more files, or another --mode"
     if is_round_left_out:
@@ -122,22 +124,22 @@ def _nobody_error(found: Forecasters, *, is_round_left_out: bool) -> ArenaError:
     return ArenaError("nobody", f"nobody can be ranked: {why}", hint)
 
 
-def _without_rounds(found: Forecasters, left_out: Mapping[str, str]) -> Forecasters:
+def _without_rounds(gathered: Forecasters, reasons_by_round: Mapping[str, str]) -> Forecasters:
     """Leave rounds out, with a note on the reason for each."""
-    notes = [f"left out: the round due {due}: {why}" for due, why in sorted(left_out.items())]
-    rows = tuple(row for row in found.rows if row.due not in left_out)
-    notes.extend(found.notes)
-    return replace(found, rows=rows, notes=tuple(notes))
+    notes = [f"left out: the round due {due}: {why}" for due, why in sorted(reasons_by_round.items())]
+    rows = tuple(row for row in gathered.rows if row.due not in reasons_by_round)
+    notes.extend(gathered.notes)
+    return replace(gathered, rows=rows, notes=tuple(notes))
 
 
 def _paper_scores(
     rows: Sequence[ScoredForecast], names: list[str], against: str | None, seed: int
 ) -> Sequence[PaperScores]:
     """Return the scores of the benchmark's paper."""
-    noted = {row.question: row.outcome.noted for row in rows}
+    times_noted = {row.question: row.outcome.noted for row in rows}
 
-    tables, _ = _tables(rows, names)
-    return paper_leaderboard(*tables, seed=seed, noted=noted, against=against)
+    panels, _ = _panels_and_note(rows, names)
+    return paper_leaderboard(*panels, seed=seed, noted=times_noted, against=against)
 
 
 def _site_scores(
@@ -149,14 +151,14 @@ def _site_scores(
     seed: int,
 ) -> tuple[list[ForecastBenchScores], dict[str, ForecastBenchScores], list[str]]:
     """Return the scores of the benchmark's site, the same with intervals by cluster, and notes."""
-    tables, note = _tables(rows, names)
+    panels, note = _panels_and_note(rows, names)
     notes: list[str] = []
     if note:
         notes.append(note)
 
     if difficulty is None:
         difficulty = "two_way"
-        if mode == "tournament" and _answered_all(tables, IMPUTED):
+        if mode == "tournament" and _answered_all(panels, IMPUTED):
             difficulty = "market_brier"
         elif mode == "tournament":
             notes.append(
@@ -164,13 +166,13 @@ def _site_scores(
             )
 
     naive: str | None = NAIVE
-    if not _answered_all(tables, NAIVE):
+    if not _answered_all(panels, NAIVE):
         naive = None
         notes.append(f"no BSS: {NAIVE!r} is not among the forecasters, or left questions out")
 
     # `against` may be one of the two that are always references.
-    wanted = dict.fromkeys([SUPERS, PUBLIC, against])
-    references = [name for name in wanted if name in names]
+    reference_names = dict.fromkeys([SUPERS, PUBLIC, against])
+    references = [name for name in reference_names if name in names]
 
     part = "overall"
     if mode == "preliminary":
@@ -183,70 +185,72 @@ def _site_scores(
         "seed": seed,
         "part": part,
     }
-    by_cluster = forecastbench_leaderboard(*tables, **options, by="cluster")
-    by_name = {row.forecaster: row for row in by_cluster}
-    scores = forecastbench_leaderboard(*tables, **options)
-    return scores, by_name, notes
+    clustered_rows = forecastbench_leaderboard(*panels, **options, by="cluster")
+    clustered = {row.forecaster: row for row in clustered_rows}
+    scores = forecastbench_leaderboard(*panels, **options)
+    return scores, clustered, notes
 
 
-def _tables(rows: Sequence[ScoredForecast], names: list[str]) -> tuple[tuple[Panel, Panel], str]:
+def _panels_and_note(rows: Sequence[ScoredForecast], names: list[str]) -> tuple[tuple[Panel, Panel], str]:
     """Return panels of data questions and markets, and a note if another sample sets their difficulty."""
     fits, note = _difficulty_sample(rows)
-    dataset = _panel(rows, fits, names, market=False)
-    markets = _panel(rows, fits, names, market=True)
+    dataset = _panel_of_half(rows, fits, names, market=False)
+    markets = _panel_of_half(rows, fits, names, market=True)
     return (dataset, markets), note
 
 
 def rounds_left_out(rows: Iterable[ScoredForecast], mode: str, today: date) -> dict[str, str]:
     """Return the rounds that the site does not score yet in a mode, each with the reason."""
-    resolved: dict[str, set[tuple[Asked, bool]]] = defaultdict(set)
+    resolved_questions: dict[str, set[tuple[Asked, bool]]] = defaultdict(set)
     for row in rows:
-        resolved[row.due].add((row.asked, row.outcome.market))
+        resolved_questions[row.due].add((row.asked, row.outcome.market))
 
-    is_mature_board = mode in ("tournament", "baseline")
+    has_minimum_age = mode in ("tournament", "baseline")
     reasons = {}
-    for due, questions in resolved.items():
+    for due, questions in resolved_questions.items():
         markets = sum(is_market for _, is_market in questions)
-        data = len(questions) - markets
+        data_questions = len(questions) - markets
         age = today - date.fromisoformat(due)
 
-        if is_mature_board and age < LEAST_AGE:
+        if has_minimum_age and age < LEAST_AGE:
             reasons[due] = f"due {age.days} days ago, and the site waits {LEAST_AGE.days}"
-        elif is_mature_board and markets < LEAST_MARKETS:
+        elif has_minimum_age and markets < LEAST_MARKETS:
             count = count_text(markets, "market")
             reasons[due] = f"{count} resolved, and the site wants {LEAST_MARKETS}"
-        elif mode != "paper" and data < LEAST_RESOLVED:
-            count = count_text(data, "data row")
+        elif mode != "paper" and data_questions < LEAST_RESOLVED:
+            count = count_text(data_questions, "data row")
             reasons[due] = f"{count} resolved, and the site wants {LEAST_RESOLVED}"
     return reasons
 
 
-def _of_mode(found: Forecasters, mode: str) -> Forecasters:
+def _for_mode(gathered: Forecasters, mode: str) -> Forecasters:
     """Return the forecasters and questions of a mode."""
     if mode == "baseline":
-        others = {name for name, (team, _) in found.teams.items() if team != OWN}
-        return _without(found, others, f"not of {OWN}'s own")
+        not_own = {name for name, (team, _) in gathered.teams.items() if team != OWN}
+        return _without_forecasters(gathered, not_own, f"not of {OWN}'s own")
 
     if mode != "preliminary":
-        return found
+        return gathered
 
-    rows = tuple(row for row in found.rows if not row.outcome.market)
-    data_questions = replace(found, rows=rows)
-    forecasters = _column(rows, "forecaster")
+    rows = tuple(row for row in gathered.rows if not row.outcome.market)
+    data_questions = replace(gathered, rows=rows)
+    forecasters = _attributes(rows, "forecaster")
     counts = Counter(forecasters)
 
-    few = {name for name, count in counts.items() if count < LEAST_RESOLVED}
-    return _without(data_questions, few, f"fewer than {LEAST_RESOLVED} data questions resolved")
+    few_resolved = {name for name, count in counts.items() if count < LEAST_RESOLVED}
+    return _without_forecasters(
+        data_questions, few_resolved, f"fewer than {LEAST_RESOLVED} data questions resolved"
+    )
 
 
-def _without(found: Forecasters, names: Set[str], why: str) -> Forecasters:
+def _without_forecasters(gathered: Forecasters, names: Set[str], why: str) -> Forecasters:
     """Leave forecasters out, with a note on why."""
     if not names:
-        return found
+        return gathered
 
-    rows = tuple(row for row in found.rows if row.forecaster not in names)
+    rows = tuple(row for row in gathered.rows if row.forecaster not in names)
     note = f"left out: {', '.join(sorted(names))}: {why}"
-    return replace(found, rows=rows, notes=(*found.notes, note))
+    return replace(gathered, rows=rows, notes=(*gathered.notes, note))
 
 
 def _difficulty_sample(rows: Sequence[ScoredForecast]) -> tuple[list[bool], str]:
@@ -254,32 +258,32 @@ def _difficulty_sample(rows: Sequence[ScoredForecast]) -> tuple[list[bool], str]
 
     That is the benchmark's sample if it covers all questions, else all models, else everyone.
     """
-    forecaster = _column(rows, "forecaster")
-    external = _column(rows, "external")
-    comparison = _column(rows, "comparison")
-    age = _column(rows, "age")
-    own = sample(forecaster, external, comparison, age).tolist()
-    if _cover_all(rows, own):
-        return own, ""
+    forecaster = _attributes(rows, "forecaster")
+    external = _attributes(rows, "external")
+    comparison = _attributes(rows, "comparison")
+    age = _attributes(rows, "age")
+    in_sample = sample(forecaster, external, comparison, age).tolist()
+    if _cover_all(rows, in_sample):
+        return in_sample, ""
 
-    models = [not row.comparison or row.forecaster == NAIVE for row in rows]
+    is_model = [not row.comparison or row.forecaster == NAIVE for row in rows]
 
-    if _cover_all(rows, models):
+    if _cover_all(rows, is_model):
         note = "difficulty is computed from all models here: the benchmark's own sample is not among them"
-        return models, note
+        return is_model, note
 
     everyone = [True] * len(rows)
     return everyone, "difficulty is computed from all forecasters here: there are too few models"
 
 
-def _column(rows: Sequence[ScoredForecast], name: str) -> list[Any]:
+def _attributes(rows: Sequence[ScoredForecast], name: str) -> list[Any]:
     """Return an attribute of each row."""
     return list(map(attrgetter(name), rows))
 
 
 def _cover_all(rows: Sequence[ScoredForecast], fits: Sequence[bool]) -> bool:
     """Tell whether the selected rows cover every question."""
-    questions = _column(rows, "question")
+    questions = _attributes(rows, "question")
     return set(compress(questions, fits)) == set(questions)
 
 
@@ -291,28 +295,30 @@ def _answered_all(parts: Sequence[Panel], name: str) -> bool:
     return not any(np.isnan(part.row(name)).any() for part in parts)
 
 
-def _panel(rows: Sequence[ScoredForecast], fits: Sequence[bool], names: list[str], *, market: bool) -> Panel:
+def _panel_of_half(
+    rows: Sequence[ScoredForecast], in_sample: Sequence[bool], names: list[str], *, market: bool
+) -> Panel:
     """Return the rows of one half as a panel; those that fit determine the difficulty."""
-    chosen = []
-    chosen_fits = []
-    for row, is_fit in zip(rows, fits, strict=True):
+    half_rows = []
+    half_in_sample = []
+    for row, is_in_sample in zip(rows, in_sample, strict=True):
         if row.outcome.market == market:
-            chosen.append(row)
-            chosen_fits.append(is_fit)
+            half_rows.append(row)
+            half_in_sample.append(is_in_sample)
 
-    forecaster = _column(chosen, "forecaster")
-    question = _column(chosen, "question")
-    probability = _column(chosen, "probability")
-    outcome = _column(chosen, "outcome.value")
-    stratum = _column(chosen, "stratum")
-    cluster = _column(chosen, "cluster")
-    source = _column(chosen, "source")
+    forecaster = _attributes(half_rows, "forecaster")
+    question = _attributes(half_rows, "question")
+    probability = _attributes(half_rows, "probability")
+    outcome = _attributes(half_rows, "outcome.value")
+    stratum = _attributes(half_rows, "stratum")
+    cluster = _attributes(half_rows, "cluster")
+    source = _attributes(half_rows, "source")
     return panel(
         forecaster,
         question,
         probability,
         outcome,
-        fits=chosen_fits,
+        fits=half_in_sample,
         stratum=stratum,
         cluster=cluster,
         family=source,
@@ -334,27 +340,29 @@ def _group_of(row: ScoredForecast, by: str) -> str:
 
 def _group_scores(rows: Sequence[ScoredForecast], by: str) -> Iterator[GroupScore]:
     """Yield mean scores on each group's questions, lowest first, with intervals by cluster."""
-    found: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    order: dict[str, tuple[bool, int, str]] = {}
+    errors: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    group_order: dict[str, tuple[bool, int, str]] = {}
     for row in rows:
         group = _group_of(row, by)
         days = row.outcome.horizon
-        length = 0
-        if by == "horizon" and days is not None:
-            length = days
-        order[group] = (days is None, length, group)
 
-        error = row.probability - row.outcome.value
-        found[group, row.forecaster][row.cluster].append(error**2)
+        # Horizons in order of length, other groups by name; markets, which have no horizon, come last.
+        horizon_days = 0
+        if by == "horizon" and days is not None:
+            horizon_days = days
+        group_order[group] = (days is None, horizon_days, group)
+
+        difference = row.probability - row.outcome.value
+        errors[group, row.forecaster][row.cluster].append(difference**2)
 
     scores = []
-    for (group, name), clusters in found.items():
+    for (group, name), clusters in errors.items():
         mean, low, high = mean_by_cluster(clusters.values())
         count = sum(map(len, clusters.values()))
         scores.append(GroupScore(group, name, count, mean, low, high))
 
     def rank(score: GroupScore) -> tuple[tuple[bool, int, str], float, str]:
-        return (order[score.group], score.brier, score.forecaster)
+        return (group_order[score.group], score.brier, score.forecaster)
 
     scores.sort(key=rank)
     yield from scores

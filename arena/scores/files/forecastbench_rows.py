@@ -123,21 +123,26 @@ class _Gathering:
     notes: list[str] = field(default_factory=list)
     met: set[tuple[str, str]] = field(default_factory=set)
 
-    def add(self, name: str, filed: ForecastFile, answers: Mapping[Asked, float], crowd: bool) -> None:
+    def add(
+        self, name: str, filed: ForecastFile, probabilities: Mapping[Asked, float], is_crowd: bool
+    ) -> None:
         """Add one forecaster's round, scored on all resolved questions, unless too much of it is missing."""
-        entry = (name, filed.due)
-        if entry in self.met:
+        name_and_round = (name, filed.due)
+        if name_and_round in self.met:
             hint = "name each model once a round, or leave one of the files out"
             raise ArenaError("bad_file", f"{filed.file}: {name} has two files for {filed.due}", hint)
-        self.met.add(entry)
+        self.met.add(name_and_round)
 
         outcomes = self.outcomes[filed.due]
-        asked = self.wanted.get(filed.due)
-        if not asked:
-            asked = {key: outcome.market for key, outcome in outcomes.items()}
 
-        stated = np.array([answers.get(key, nan) for key in asked])
-        is_market = list(asked.values())
+        # Without a question set, all resolved questions should have been answered.
+        is_market_by_question = self.wanted.get(filed.due)
+        if not is_market_by_question:
+            is_market_by_question = {key: outcome.market for key, outcome in outcomes.items()}
+
+        stated = np.array([probabilities.get(key, nan) for key in is_market_by_question])
+        is_market = list(is_market_by_question.values())
+        # A submission that left too much of either half unanswered is not scored.
         if too_much(stated, is_market):
             is_unanswered = np.isnan(stated)
             share = f"{is_unanswered.mean():.0%} unanswered, over {MOST_IMPUTED:.0%} of a half"
@@ -145,11 +150,11 @@ class _Gathering:
             return
 
         self.teams.setdefault(name, (filed.organization, filed.lab))
-        is_reference = crowd or filed.model in COMPARISONS
+        is_reference = is_crowd or filed.model in COMPARISONS
         is_own = filed.organization == OWN
         is_comparison = is_reference and filed.organization in (OWN, ARENA)
         for key, outcome in outcomes.items():
-            probability = answers.get(key)
+            probability = probabilities.get(key)
             if probability is None:
                 probability = self.imputed(key, outcome)
             self.rows.append(
@@ -182,75 +187,81 @@ def gather(
 ) -> Forecasters:
     """Return the forecasts of all files with the outcomes of their questions."""
     is_paper = mode == "paper"
-    files, replaced = _without_replaced(files)
+    files, replaced_notes = _without_replaced_baselines(files)
     rounds = dict.fromkeys(filed.due for filed in files)
     outcomes = {}
     for due in rounds:
-        outcomes[due] = _outcomes(due, files, sets, resolutions, is_paper)
+        outcomes[due] = _round_outcomes(due, files, sets, resolutions, is_paper)
 
-    wanted = {}
-    for asked in sets:
-        resolved = outcomes.get(asked.due, {})
-        wanted[asked.due] = _wanted(asked, files, resolved)
+    to_answer = {}
+    for question_set in sets:
+        round_outcomes = outcomes.get(question_set.due, {})
+        to_answer[question_set.due] = _questions_to_answer(question_set, files, round_outcomes)
 
-    taken = _Gathering(outcomes, wanted, is_paper, notes=replaced)
+    gathering = _Gathering(outcomes, to_answer, is_paper, notes=replaced_notes)
     names = forecaster_names(files)
     for filed in files:
-        counted = _answers(filed, sets, taken.notes)
+        answers = _counted_answers(filed, sets, gathering.notes)
         name = names[filed.model, filed.organization]
-        pairs = _pairs_to_make(filed, counted, sets)
-        if pairs is not None:
-            count = count_text(sum(question.combined for question in pairs.questions), "combination")
-            taken.notes.append(f"{filed.file}: {count} made from forecasts on the parts, as if independent")
-        _add_file(taken, name, filed, _answers_by_user(counted), pairs, median_name)
+        # Combinations that people were not asked follow from their answers on the parts.
+        set_with_pairs = _set_with_pairs_to_derive(filed, answers, sets)
+        if set_with_pairs is not None:
+            count = count_text(sum(question.combined for question in set_with_pairs.questions), "combination")
+            gathering.notes.append(
+                f"{filed.file}: {count} made from forecasts on the parts, as if independent"
+            )
+        _add_file(gathering, name, filed, _answers_by_user(answers), set_with_pairs, median_name)
 
-    if is_paper and HALF not in taken.teams:
-        taken.add_half()
+    if is_paper and HALF not in gathering.teams:
+        gathering.add_half()
 
-    return Forecasters(tuple(taken.rows), taken.teams, tuple(taken.notes))
+    return Forecasters(tuple(gathering.rows), gathering.teams, tuple(gathering.notes))
 
 
 def _add_file(
-    taken: _Gathering,
+    gathering: _Gathering,
     name: str,
     filed: ForecastFile,
-    people: Mapping[str | None, Answers],
-    pairs: QuestionSet | None,
+    answers_of: Mapping[str | None, Answers],
+    set_with_pairs: QuestionSet | None,
     median_name: str | None,
 ) -> None:
     """Add a file: its forecaster, its individuals, or their median as one."""
-    if people.keys() <= {None}:
-        answers = _with_pairs(people.get(None, {}), pairs)
-        taken.add(name, filed, answers, crowd=False)
+    # A file that names no individuals has all answers under None.
+    if answers_of.keys() <= {None}:
+        answers = _with_derived_pairs(answers_of.get(None, {}), set_with_pairs)
+        gathering.add(name, filed, answers, is_crowd=False)
     elif median_name is not None:
-        count = count_text(len(people), "individual")
-        taken.notes.append(f"{median_name}: the median of {count}")
-        medians = _with_pairs(_median(people.values()), pairs)
-        taken.add(median_name, filed, medians, crowd=True)
+        count = count_text(len(answers_of), "individual")
+        gathering.notes.append(f"{median_name}: the median of {count}")
+        medians = _with_derived_pairs(_median_answers(answers_of.values()), set_with_pairs)
+        gathering.add(median_name, filed, medians, is_crowd=True)
     else:
-        for user, own in people.items():
-            taken.add(user or filed.model, filed, _with_pairs(own, pairs), crowd=False)
+        for user, own in answers_of.items():
+            gathering.add(
+                user or filed.model, filed, _with_derived_pairs(own, set_with_pairs), is_crowd=False
+            )
 
 
-def _pairs_to_make(
+def _set_with_pairs_to_derive(
     filed: ForecastFile, answers: Sequence[BenchForecast], sets: Sequence[QuestionSet]
 ) -> QuestionSet | None:
     """Return the set whose combinations are derived from parts: for people, who weren't asked them."""
-    asked = _set_of(filed.due, sets)
-    if asked is None or not any(question.combined for question in asked.questions):
+    question_set = _question_set_due(filed.due, sets)
+    if question_set is None or not any(question.combined for question in question_set.questions):
         return None
 
     is_of_people = filed.model in (SUPERS, PUBLIC) or any(row.user is not None for row in answers)
     if not is_of_people or has_combinations(answers):
         return None
-    return asked
+    return question_set
 
 
-def _with_pairs(answers: Answers, pairs: QuestionSet | None) -> Answers:
+def _with_derived_pairs(answers: Answers, set_with_pairs: QuestionSet | None) -> Answers:
     """Return answers completed with the combinations of a set, if there is one."""
-    if pairs is None:
+    if set_with_pairs is None:
         return answers
-    return combined_answers(answers, pairs)
+    return combined_answers(answers, set_with_pairs)
 
 
 def _answers_by_user(answers: Iterable[BenchForecast]) -> dict[str | None, Answers]:
@@ -261,28 +272,28 @@ def _answers_by_user(answers: Iterable[BenchForecast]) -> dict[str | None, Answe
     return by_user
 
 
-def _median(people: Iterable[Answers]) -> Answers:
+def _median_answers(answers_of_people: Iterable[Answers]) -> Answers:
     """Return the median answer of each question."""
-    stated: dict[Asked, list[float]] = defaultdict(list)
-    for answers in people:
-        for key, probability in answers.items():
-            stated[key].append(probability)
-    return {key: median(values) for key, values in stated.items()}
+    probabilities_of: dict[Asked, list[float]] = defaultdict(list)
+    for answers in answers_of_people:
+        for question, probability in answers.items():
+            probabilities_of[question].append(probability)
+    return {question: median(values) for question, values in probabilities_of.items()}
 
 
-def _without_replaced(files: Sequence[ForecastFile]) -> tuple[list[ForecastFile], list[str]]:
+def _without_replaced_baselines(files: Sequence[ForecastFile]) -> tuple[list[ForecastFile], list[str]]:
     """Leave out the arena's baselines that ForecastBench's own of that name and round replace, with notes.
 
     A note also says how the remaining baselines of the arena are made.
     """
-    published = {(filed.model, filed.due) for filed in files if filed.organization == OWN}
+    own_baselines = {(filed.model, filed.due) for filed in files if filed.organization == OWN}
     kept: list[ForecastFile] = []
     notes: list[str] = []
     made_here: set[str] = set()
 
     for filed in files:
         is_baseline = filed.organization == ARENA and filed.model in COMPARISONS
-        if is_baseline and (filed.model, filed.due) in published:
+        if is_baseline and (filed.model, filed.due) in own_baselines:
             notes.append(f"left out: {filed.file}: ForecastBench's own {filed.model} of {filed.due} is there")
             continue
         if is_baseline and filed.model in (IMPUTED, NAIVE):
@@ -290,69 +301,72 @@ def _without_replaced(files: Sequence[ForecastFile]) -> tuple[list[ForecastFile]
         kept.append(filed)
 
     if made_here:
-        named = " and ".join(sorted(made_here))
+        made_names = " and ".join(sorted(made_here))
         notes.append(
-            f"{named}: made here, with the crowd's probability when the set was "
+            f"{made_names}: made here, with the crowd's probability when the set was "
             "frozen; ForecastBench has that of the due date: name its own files to use them"
         )
     return kept, notes
 
 
-def _wanted(
-    asked: QuestionSet, files: Sequence[ForecastFile], outcomes: Mapping[Asked, Outcome]
+def _questions_to_answer(
+    question_set: QuestionSet, files: Sequence[ForecastFile], outcomes: Mapping[Asked, Outcome]
 ) -> dict[Asked, bool]:
     """Return the questions that a forecaster should have answered, and whether each is of a market.
 
     A question without answers and outcome was withdrawn.
     """
-    alive = set(outcomes)
+    not_withdrawn = set(outcomes)
     for filed in files:
-        if filed.due == asked.due:
-            alive.update(row.asked for row in filed.rows)
+        if filed.due == question_set.due:
+            not_withdrawn.update(row.asked for row in filed.rows)
 
-    wanted = {}
-    for question in asked.questions:
+    is_market_by_question = {}
+    for question in question_set.questions:
         for key in question.asked:
-            if key in alive:
-                wanted[key] = question.is_market
-    return wanted
+            if key in not_withdrawn:
+                is_market_by_question[key] = question.is_market
+    return is_market_by_question
 
 
-def _answers(filed: ForecastFile, sets: Sequence[QuestionSet], notes: list[str]) -> list[BenchForecast]:
+def _counted_answers(
+    filed: ForecastFile, sets: Sequence[QuestionSet], notes: list[str]
+) -> list[BenchForecast]:
     """Return the rows that count, after noting or raising what is wrong with the others."""
-    asked = _set_of(filed.due, sets)
-    if sets and asked is None:
+    question_set = _question_set_due(filed.due, sets)
+    if sets and question_set is None:
         hint = f"name the question set of {filed.due} with --questions"
         raise ArenaError("no_questions", f"{filed.file} is due {filed.due}, of which there is no set", hint)
 
-    faults = [] if asked is None else list(check_answers(filed, asked))
-    wrong = [fault for fault in faults if fault.field == "resolution_date"]
-    outside = {fault.row for fault in faults if fault.field == "id"}
-    if wrong:
-        raise FileFaults(wrong)
+    faults = [] if question_set is None else list(check_answers(filed, question_set))
+    date_faults = [fault for fault in faults if fault.field == "resolution_date"]
+    rows_outside_set = {fault.row for fault in faults if fault.field == "id"}
+    if date_faults:
+        raise FileFaults(date_faults)
 
-    left_out = {
+    left_out_counts = {
         "about two questions at once": filed.combinations,
         "without a forecast": filed.unanswered,
-        "about what is not in the question set": len(outside),
+        "about what is not in the question set": len(rows_outside_set),
     }
-    for why, count in left_out.items():
+    for why, count in left_out_counts.items():
         if count:
             notes.append(f"not scored: {filed.file}: {count_text(count, 'row')} {why}")
 
-    is_made_so = filed.organization == OWN and filed.model in (IMPUTED, NAIVE)  # made of imputed values
-    kept = [row for row in filed.rows if row.row not in outside]
-    if is_made_so:
+    # These two forecasters consist of imputed values; of others, imputed answers count as missing.
+    counts_imputed = filed.organization == OWN and filed.model in (IMPUTED, NAIVE)
+    kept = [row for row in filed.rows if row.row not in rows_outside_set]
+    if counts_imputed:
         return kept
     return [row for row in kept if not row.imputed]
 
 
-def _set_of(due: str, sets: Sequence[QuestionSet]) -> QuestionSet | None:
+def _question_set_due(due: str, sets: Sequence[QuestionSet]) -> QuestionSet | None:
     """Return the question set of a round; None if there is none."""
     return next((questions for questions in sets if questions.due == due), None)
 
 
-def _outcomes(
+def _round_outcomes(
     due: str,
     files: Sequence[ForecastFile],
     sets: Sequence[QuestionSet],
@@ -360,78 +374,83 @@ def _outcomes(
     provisional: bool,
 ) -> dict[Asked, Outcome]:
     """Return the outcomes of a round's questions."""
-    resolved = [rows for rows in resolutions if rows.due == due]
-    if len(resolved) > 1:
+    resolution_sets = [rows for rows in resolutions if rows.due == due]
+    if len(resolution_sets) > 1:
         hint = "name the newest only, or move the others elsewhere"
         raise ArenaError("two_resolutions", f"there are two resolution sets of {due}", hint)
 
-    asked = _set_of(due, sets)
-    if resolved:
-        markets = _market_sources(asked)
-        [ends] = resolved
-        if asked is not None:
-            ends = with_combinations(ends, asked)
-        found = _from_set(ends, markets, provisional)
+    question_set = _question_set_due(due, sets)
+    if resolution_sets:
+        markets = _market_sources(question_set)
+        [resolution_set] = resolution_sets
+        if question_set is not None:
+            resolution_set = with_combinations(resolution_set, question_set)
+        outcomes = _outcomes_of_resolutions(resolution_set, markets, provisional)
     else:
-        found = _from_files([filed for filed in files if filed.due == due], provisional)
+        outcomes = _outcomes_of_files([filed for filed in files if filed.due == due], provisional)
 
-    if not found:
+    if not outcomes:
         hint = "name the resolution set with --resolutions, or processed files, which carry it"
         raise ArenaError("no_resolutions", f"nothing is resolved of the round due {due}", hint)
-    return found if asked is None else _narrowed(found, asked)
+    return outcomes if question_set is None else _outcomes_in_set(outcomes, question_set)
 
 
-def _market_sources(asked: QuestionSet | None) -> Set[str]:
+def _market_sources(question_set: QuestionSet | None) -> Set[str]:
     """Return the sources whose questions resolve once."""
     sources = set(MARKET_SOURCES)
-    if asked is not None:
-        sources |= {question.source for question in asked.questions if question.is_market}
+    if question_set is not None:
+        sources |= {question.source for question in question_set.questions if question.is_market}
     return sources
 
 
-def _narrowed(found: Mapping[Asked, Outcome], asked: QuestionSet) -> dict[Asked, Outcome]:
+def _outcomes_in_set(outcomes: Mapping[Asked, Outcome], question_set: QuestionSet) -> dict[Asked, Outcome]:
     """Return the outcomes of a set's questions, with the crowd's freeze value where none is known."""
-    crowds: dict[tuple[str, str], float | None] = {}
-    for question in asked.questions:
+    freeze_values: dict[tuple[str, str], float | None] = {}
+    for question in question_set.questions:
         for name in question.ids:
-            crowds[question.source, name] = question.freeze_probability(name)
+            freeze_values[question.source, name] = question.freeze_probability(name)
 
-    narrowed = {}
-    for key, outcome in found.items():
+    in_set = {}
+    for key, outcome in outcomes.items():
         source, name, _ = key
-        if (source, name) not in crowds:
+        if (source, name) not in freeze_values:
             continue
-        crowd = crowds[source, name] if outcome.crowd is None else outcome.crowd
-        narrowed[key] = replace(outcome, crowd=crowd)
-    return narrowed
+        crowd = freeze_values[source, name] if outcome.crowd is None else outcome.crowd
+        in_set[key] = replace(outcome, crowd=crowd)
+    return in_set
 
 
-def _from_set(resolved: ResolutionSet, markets: Set[str], provisional: bool) -> dict[Asked, Outcome]:
+def _outcomes_of_resolutions(
+    resolution_set: ResolutionSet, market_sources: Set[str], provisional: bool
+) -> dict[Asked, Outcome]:
     """Return the outcomes of a resolution set: data questions by horizon, markets as last recorded."""
-    due = date.fromisoformat(resolved.due)
-    found: dict[Asked, Outcome] = {}
-    newest: dict[Asked, str] = {}
-    noted = Counter((row.source, row.id) for row in resolved.rows)
+    due = date.fromisoformat(resolution_set.due)
+    outcomes: dict[Asked, Outcome] = {}
+    newest_date: dict[Asked, str] = {}
+    entries_of = Counter((row.source, row.id) for row in resolution_set.rows)
 
-    for row in resolved.rows:
-        if row.source not in markets:
+    for row in resolution_set.rows:
+        if row.source not in market_sources:
             if row.resolved:
                 horizon = date.fromisoformat(row.date) - due
-                found[row.source, row.id, row.date] = Outcome(row.value, market=False, horizon=horizon.days)
+                outcomes[row.source, row.id, row.date] = Outcome(
+                    row.value, market=False, horizon=horizon.days
+                )
             continue
 
+        # A market has an entry for each date; the newest counts, even if it says that it is still open.
         key = (row.source, row.id, None)
-        if newest.get(key, "") < row.date:
-            newest[key] = row.date
-            found.pop(key, None)
+        if newest_date.get(key, "") < row.date:
+            newest_date[key] = row.date
+            outcomes.pop(key, None)
             if row.resolved or provisional:
-                found[key] = Outcome(row.value, True, None, noted[row.source, row.id])
-    return found
+                outcomes[key] = Outcome(row.value, True, None, entries_of[row.source, row.id])
+    return outcomes
 
 
-def _from_files(files: Sequence[ForecastFile], provisional: bool) -> dict[Asked, Outcome]:
+def _outcomes_of_files(files: Sequence[ForecastFile], provisional: bool) -> dict[Asked, Outcome]:
     """Return the outcomes in processed files, which have to agree."""
-    found: dict[Asked, Outcome] = {}
+    outcomes: dict[Asked, Outcome] = {}
     for filed in files:
         due = date.fromisoformat(filed.due)
         for row in filed.rows:
@@ -440,16 +459,16 @@ def _from_files(files: Sequence[ForecastFile], provisional: bool) -> dict[Asked,
             if row.value is None or not is_counted:
                 continue
 
-            days = None
+            horizon_days = None
             if row.date is not None:
                 horizon = date.fromisoformat(row.date) - due
-                days = horizon.days
-            outcome = Outcome(row.value, is_market, days, crowd=row.crowd)
-            first = found.setdefault(row.asked, outcome)
-            if first.value != outcome.value:
-                there = f"{row.id!r} came to {row.value:g}, elsewhere to another"
-                raise ArenaError("two_outcomes", f"{filed.file}: row {row.row}: {there}", NO_ORDER)
-    return found
+                horizon_days = horizon.days
+            outcome = Outcome(row.value, is_market, horizon_days, crowd=row.crowd)
+            first_outcome = outcomes.setdefault(row.asked, outcome)
+            if first_outcome.value != outcome.value:
+                difference = f"{row.id!r} came to {row.value:g}, elsewhere to another"
+                raise ArenaError("two_outcomes", f"{filed.file}: row {row.row}: {difference}", NO_ORDER)
+    return outcomes
 
 
 def read_table(file: str, text: str) -> Forecasters:

@@ -167,40 +167,42 @@ def check_forecasts(cells: Cells) -> ForecastTable:
     owners = _read_owners(cells, who, forecasters)
     titles = _read_titles(cells)
 
-    forms = form_rows(cells)
-    _check_probabilities(cells, forms)
-    silent = silent_rows(cells)
-    _check_some_answer(cells, silent)
-    unanswered = cells.take(np.flatnonzero(silent))
-    blank = silent & ~forms
-    empty = cells.take(np.flatnonzero(blank))
-    if blank.any():
-        some = np.flatnonzero(~blank)
-        cells = cells.take(some)
-        who = who[some]
-        forms = forms[some]
+    is_form = form_rows(cells)
+    _check_probabilities(cells, is_form)
+    is_silent = silent_rows(cells)
+    _check_some_answer(cells, is_silent)
+    silent_cells = cells.take(np.flatnonzero(is_silent))
 
-    times = read_times(cells, TIME_COLUMNS, blank_columns=TIME_COLUMNS[1:])
-    dated = not has_plain_times(cells, times)
+    # A row of options or numbers that states nothing still says that its question was asked.
+    is_empty = is_silent & ~is_form
+    empty_rows = cells.take(np.flatnonzero(is_empty))
+    if is_empty.any():
+        stated_rows = np.flatnonzero(~is_empty)
+        cells = cells.take(stated_rows)
+        who = who[stated_rows]
+        is_form = is_form[stated_rows]
+
+    times = read_times(cells, TIME_COLUMNS, blank=TIME_COLUMNS[1:])
+    has_dates = not has_plain_times(cells, times)
     if "end" in times and "time" not in times:
         cells.faults.add(1, "end", "it is there without a column time", "add time")
 
-    others: tuple[FormQuestion, ...] = ()
-    if forms.any():
-        others = _read_other_forms(cells, forms, times)
-        rest = np.flatnonzero(~forms)
-        cells = cells.take(rest)
-        who = who[rest]
-        times = {key: values[rest] for key, values in times.items()}
+    other_questions: tuple[FormQuestion, ...] = ()
+    if is_form.any():
+        other_questions = _read_other_forms(cells, is_form, times)
+        yes_no_rows = np.flatnonzero(~is_form)
+        cells = cells.take(yes_no_rows)
+        who = who[yes_no_rows]
+        times = {key: values[yes_no_rows] for key, values in times.items()}
 
-    table = _yes_no_table(cells, who, forecasters, times, dated)
+    table = _yes_no_table(cells, who, forecasters, times, has_dates)
     cells.faults.check()
-    table = replace(table, forms=others, owners=owners, titles=titles)
-    if not silent.any():
+    table = replace(table, forms=other_questions, owners=owners, titles=titles)
+    if not is_silent.any():
         return table
 
-    note = _unanswered_note(unanswered)
-    return with_unanswered(replace(table, notes=(*table.notes, note)), empty)
+    note = _unanswered_note(silent_cells)
+    return with_unanswered(replace(table, notes=(*table.notes, note)), empty_rows)
 
 
 def check_sound_forecasts(cells: Cells, skipped: Sequence[FileFault] = ()) -> ForecastTable:
@@ -209,30 +211,31 @@ def check_sound_forecasts(cells: Cells, skipped: Sequence[FileFault] = ()) -> Fo
     `skipped` are the faults of rows that were skipped before. Raise `ArenaError` if a fault concerns more
     than rows, or if no row is sound.
     """
-    reported = list(skipped)
-    sound = cells
+    reported_faults = list(skipped)
+    sound_cells = cells
     table: ForecastTable | None = None
 
+    # The rows that are left may have faults that the earlier ones kept from being found.
     while table is None:
         try:
-            table = check_forecasts(sound)
+            table = check_forecasts(sound_cells)
         except FileFaults as error:
-            is_faulty = _faulty_rows(sound)
-            if sound.faults.whole or not is_faulty.any():
+            is_faulty = _faulty_rows(sound_cells)
+            if sound_cells.faults.whole or not is_faulty.any():
                 raise
             if is_faulty.all():
                 # If the rest is unanswered, the rows skipped before are those that can be corrected.
-                faults = FileFaults(reported or sound.faults.told())
+                faults = FileFaults(reported_faults or sound_cells.faults.told())
                 hint = "correct the file: nothing is left to be scored"
                 raise ArenaError("bad_file", f"no row is without a fault:\n{faults.message}", hint) from error
 
-            reported += sound.faults.told()
-            fresh = replace(sound, faults=Faults(sound.name))
-            sound = fresh.take(np.flatnonzero(~is_faulty))
+            reported_faults += sound_cells.faults.told()
+            without_faults = replace(sound_cells, faults=Faults(sound_cells.name))
+            sound_cells = without_faults.take(np.flatnonzero(~is_faulty))
 
     all_rows = np.arange(len(cells))
-    faulty = np.setdiff1d(all_rows, sound.whole_rows(np.arange(len(sound))))
-    table = replace(table, skipped=faulty.size, faults=tuple(reported))
+    faulty = np.setdiff1d(all_rows, sound_cells.whole_rows(np.arange(len(sound_cells))))
+    table = replace(table, skipped=faulty.size, faults=tuple(reported_faults))
     return with_unanswered(table, cells.take(faulty))
 
 
@@ -243,41 +246,41 @@ def _faulty_rows(cells: Cells) -> Flags:
     if "option" not in cells.columns:
         return is_faulty
 
-    forecast = _forecast_of(cells)
-    faults = np.bincount(forecast, is_faulty)
-    is_torn: Flags = faults[forecast] > 0
-    return is_torn
+    forecast_of_row = _forecast_numbers(cells)
+    fault_counts = np.bincount(forecast_of_row, is_faulty)
+    is_of_faulty_forecast: Flags = fault_counts[forecast_of_row] > 0
+    return is_of_faulty_forecast
 
 
-def _forecast_of(cells: Cells) -> Ints:
+def _forecast_numbers(cells: Cells) -> Ints:
     """Return the number of the forecast that each row belongs to; one of options has several rows."""
     keys = np.stack([cells.column(name).code for name in ("question", "forecaster", "time")])
     number: Ints = np.unique(keys, axis=1, return_inverse=True)[1]
     return number
 
 
-def with_unanswered(table: ForecastTable, empty: Cells) -> ForecastTable:
+def with_unanswered(table: ForecastTable, empty_cells: Cells) -> ForecastTable:
     """Return a table with the questions of rows that state nothing, if nobody else answered them.
 
     Rows with an option, a number, or an outcome other than 0 or 1 are not counted.
     """
-    names = list(table.questions)
-    answered = {*names, *map(attrgetter("name"), table.forms)}
+    questions = list(table.questions)
+    known_questions = {*questions, *map(attrgetter("name"), table.forms)}
     unanswered = list(table.unanswered)
-    is_form = form_rows(empty)
-    categories = empty.column("category")
+    is_form = form_rows(empty_cells)
+    categories = empty_cells.column("category")
 
-    for row, question in enumerate(empty.columns["question"]):
-        is_known = question and question not in answered and empty.columns["forecaster"][row]
-        if is_known and not is_form[row] and _has_ended(empty, row):
-            unanswered.append(UnansweredQuestion(len(names), categories[row]))
-            names.append(question)
-            answered.add(question)
+    for row, question in enumerate(empty_cells.columns["question"]):
+        is_new = question and question not in known_questions and empty_cells.columns["forecaster"][row]
+        if is_new and not is_form[row] and _has_ended(empty_cells, row):
+            unanswered.append(UnansweredQuestion(len(questions), categories[row]))
+            questions.append(question)
+            known_questions.add(question)
     notes = table.notes
-    alone = len(unanswered) - len(table.unanswered)
-    if alone and table.market is not None:
-        notes = (*notes, f"not in skill: {count_text(alone, 'question')} that nobody answered")
-    return replace(table, questions=tuple(names), unanswered=tuple(unanswered), notes=notes)
+    added = len(unanswered) - len(table.unanswered)
+    if added and table.market is not None:
+        notes = (*notes, f"not in skill: {count_text(added, 'question')} that nobody answered")
+    return replace(table, questions=tuple(questions), unanswered=tuple(unanswered), notes=notes)
 
 
 def _has_ended(cells: Cells, row: int) -> bool:
@@ -293,9 +296,9 @@ def _read_owners(cells: Cells, who: Ints, forecasters: tuple[str, ...]) -> dict[
     if "owner" not in cells.columns:
         return {}
     owner, names = number_column(cells.columns["owner"])
-    check_same_by_question(cells, who, "owner", owner, unit="forecaster")
-    whose = map(names.__getitem__, owner.tolist())
-    return dict(zip(map(forecasters.__getitem__, who.tolist()), whose, strict=True))
+    check_same_by_question(cells, who, "owner", owner, of="forecaster")
+    pairs = zip(who.tolist(), owner.tolist(), strict=True)
+    return {forecasters[forecaster]: names[own] for forecaster, own in pairs}
 
 
 def _read_titles(cells: Cells) -> dict[str, str]:
@@ -306,9 +309,9 @@ def _read_titles(cells: Cells) -> dict[str, str]:
     return {question: title for question, title in pairs if title}
 
 
-def _check_probabilities(cells: Cells, forms: Flags) -> None:
+def _check_probabilities(cells: Cells, is_form: Flags) -> None:
     """Raise `FileFaults` if the file has no column for probabilities."""
-    if "probability" not in cells.columns and not forms.any():
+    if "probability" not in cells.columns and not is_form.any():
         hint = (
             "add it, or say which it is: --columns probability=NAME; "
             "of numbers give cdf, density or quantiles q5, q50, …"
@@ -317,42 +320,45 @@ def _check_probabilities(cells: Cells, forms: Flags) -> None:
         cells.faults.check()
 
 
-def _check_some_answer(cells: Cells, silent: Flags) -> None:
+def _check_some_answer(cells: Cells, is_silent: Flags) -> None:
     """Raise `FileFaults` if no row of the file states anything."""
-    if silent.all():
-        cells.note_fault("probability", np.flatnonzero(silent), lambda _: "it is empty", PROBABILITY_HINT)
+    if is_silent.all():
+        cells.wrong("probability", np.flatnonzero(is_silent), lambda _: "it is empty", PROBABILITY_HINT)
         cells.faults.check()
 
 
-def _unanswered_note(empty: Cells) -> str:
+def _unanswered_note(unanswered_rows: Cells) -> str:
     """Return a note on the number of forecasts that state nothing, with their forecasters."""
-    asked = set(zip(empty.columns["forecaster"], empty.columns["question"], strict=True))
-    counts = Counter(map(itemgetter(0), asked))
-    named = first_names([f"{name} {count:,}" for name, count in counts.most_common()], MOST_NAMED)
-    return f"unanswered: {count_text(len(asked), 'forecast')} without a probability ({named})"
+    unanswered = set(
+        zip(unanswered_rows.columns["forecaster"], unanswered_rows.columns["question"], strict=True)
+    )
+    counts = Counter(map(itemgetter(0), unanswered))
+    forecasters = first_names([f"{name} {count:,}" for name, count in counts.most_common()], MOST_NAMED)
+    return f"unanswered: {count_text(len(unanswered), 'forecast')} without a probability ({forecasters})"
 
 
-def _read_other_forms(cells: Cells, forms: Flags, times: Mapping[str, Floats]) -> tuple[FormQuestion, ...]:
+def _read_other_forms(cells: Cells, is_form: Flags, times: Mapping[str, Floats]) -> tuple[FormQuestion, ...]:
     """Return the questions other than yes/no."""
-    rows = np.flatnonzero(forms)
-    _check_one_form(cells, forms)
+    rows = np.flatnonzero(is_form)
+    _check_one_form(cells, is_form)
 
-    some = cells.take(rows)
-    lived = {key: values[rows] for key, values in times.items()}
-    ended = np.array(list(map(bool, some.columns["outcome"])))
-    check_question_times(some, lived, number_column(some.columns["question"])[0], ended)
-    return read_forms(some, lived)
+    form_cells = cells.take(rows)
+    form_times = {key: values[rows] for key, values in times.items()}
+    is_ended = np.array(list(map(bool, form_cells.columns["outcome"])))
+    question, _ = number_column(form_cells.columns["question"])
+    check_question_times(form_cells, form_times, question, is_ended)
+    return read_forms(form_cells, form_times)
 
 
-def _check_one_form(cells: Cells, forms: Flags) -> None:
+def _check_one_form(cells: Cells, is_form: Flags) -> None:
     """Note questions that have options or a number in only some of their rows."""
     question = cells.columns["question"].code
-    torn = np.flatnonzero(~forms & np.isin(question, question[forms]))
+    other_rows = np.flatnonzero(~is_form & np.isin(question, question[is_form]))
 
     def what(row: int) -> str:
         return f"{cells.shown('question', row)} has options or a number in other lines"
 
-    cells.note_fault("question", torn, what, "give a question one form in all its lines")
+    cells.wrong("question", other_rows, what, "give a question one form in all its lines")
 
 
 def _yes_no_table(
@@ -375,9 +381,10 @@ def _yes_no_table(
 
     # Duplicates come first: a key of several questions would otherwise be a fault of each row.
     order = check_duplicates(cells, question, who, times.get("time"))
-    own = {"outcome": outcome, "event": event, "category": category}
-    own |= {key: times.get(key) for key in (*QUESTION_TIMES, "spot")}
-    for column, values in own.items():
+    # What must be the same in all rows of a question.
+    question_columns = {"outcome": outcome, "event": event, "category": category}
+    question_columns |= {key: times.get(key) for key in (*QUESTION_TIMES, "spot")}
+    for column, values in question_columns.items():
         if values is not None:
             check_same_by_question(cells, question, column, values)
     check_question_times(cells, times, question, ~np.isnan(outcome))

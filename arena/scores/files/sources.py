@@ -18,9 +18,9 @@ from arena.scores.files.forecasts import (
 )
 from arena.scores.files.joined import (
     OUTCOME_COLUMNS,
-    by_key,
     join_prices,
     joined_price,
+    prices_by_key,
     read_outcomes,
     read_prices,
     with_outcomes,
@@ -65,7 +65,7 @@ def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastT
 
     cells, left_out = source_cells(files[0].name, data, provisional=choices.provisional)
     if data.prices:
-        cells = join_prices(cells, by_key(map(joined_price, data.prices)))
+        cells = join_prices(cells, prices_by_key(map(joined_price, data.prices)))
     cells, notes = _with_joined(cells, choices)
     if data.no_outcomes and not choices.outcomes:
         notes.append(data.no_outcomes)
