@@ -53,20 +53,21 @@ def timed_rows(table: ForecastTable) -> TimedRows | None:
         return None
 
     parts = defaultdict[str, list[Any]](list)
-    _add(parts, _yes_no_columns(table.where(is_ended)))
-    places = {name: place for place, name in enumerate(table.forecasters)}
+    _append_columns(parts, _yes_no_columns(table.where(is_ended)))
+    forecaster_numbers = {name: place for place, name in enumerate(table.forecasters)}
     for number, form in enumerate(table.forms, len(table.questions)):
         if not form.ended:
             continue
+        # A number forecast by a value alone has no density, so that not all have scores over time.
         forecasts = form.forecasts
-        life = form.lived
-        if forecasts is None or life is None:
+        lifetime = form.lived
+        if forecasts is None or lifetime is None:
             return None
-        if life.spot is not None or len(form.who) != forecasts.chance.size:
+        if lifetime.spot is not None or len(form.who) != forecasts.chance.size:
             return None
 
         count = forecasts.chance.size
-        who = [places[name] for name in form.who]
+        who = [forecaster_numbers[name] for name in form.who]
         columns = {
             "question": np.full(count, number),
             "forecaster": np.array(who, dtype=np.int64),
@@ -77,19 +78,19 @@ def timed_rows(table: ForecastTable) -> TimedRows | None:
             "points": np.full(count, forecasts.points),
             "brier": form.brier,
             "distance": form.distance,
-            "opens": np.full(count, life.opens),
-            "closes": np.full(count, life.closes),
-            "scheduled": np.full(count, life.scheduled),
+            "opens": np.full(count, lifetime.opens),
+            "closes": np.full(count, lifetime.closes),
+            "scheduled": np.full(count, lifetime.scheduled),
         }
-        _add(parts, columns)
+        _append_columns(parts, columns)
 
-    whole = {name: np.concatenate(values) for name, values in parts.items()}
-    end = whole.pop("end")
-    rows = TimedRows(**whole)
-    return rows if _stand_until_the_next(rows, end) else None
+    all_columns = {name: np.concatenate(values) for name, values in parts.items()}
+    ends = all_columns.pop("end")
+    rows = TimedRows(**all_columns)
+    return rows if _stand_until_the_next(rows, ends) else None
 
 
-def _add(parts: Mapping[str, list[Any]], columns: Mapping[str, Any]) -> None:
+def _append_columns(parts: Mapping[str, list[Any]], columns: Mapping[str, Any]) -> None:
     """Append columns to the lists of parts."""
     for name, values in columns.items():
         parts[name].append(values)
@@ -117,67 +118,71 @@ def _yes_no_columns(ended: ForecastTable) -> dict[str, Any]:
     }
 
 
-def _stand_until_the_next(rows: TimedRows, end: Floats) -> bool:
+def _stand_until_the_next(rows: TimedRows, ends: Floats) -> bool:
     """Tell whether every forecast stands until the next of the same forecaster, in row order."""
-    is_same = (np.diff(rows.question) == 0) & (np.diff(rows.forecaster) == 0)
-    following = np.full(end.size, np.inf)
-    following[:-1] = np.where(is_same, rows.time[1:], np.inf)
-    return bool((np.isnan(end) | (end == following)).all())
+    is_followed = (np.diff(rows.question) == 0) & (np.diff(rows.forecaster) == 0)
+    next_start = np.full(ends.size, np.inf)
+    next_start[:-1] = np.where(is_followed, rows.time[1:], np.inf)
+    has_no_own_end = np.isnan(ends) | (ends == next_start)
+    return bool(has_no_own_end.all())
 
 
 def put_scores_over_time(
     values: Mapping[str, Floats], question: Ints, who: Ints, rows: TimedRows, base: Flags
 ) -> None:
     """Write the scores over time into cells, which are sorted by question and forecaster."""
-    columns = base.size
-    known = question * columns + who
+    forecasters = base.size
+    # One number for a question and a forecaster; the cells are sorted by it.
+    known_cell = question * forecasters + who
     order = np.lexsort((rows.time, rows.question))
-    for part in _parts_of(rows.question[order], columns):
-        some = order[part]
-        grid = _grid(rows, some, base)
+    for questions in _slices_of_questions(rows.question[order], forecasters):
+        rows_of_part = order[questions]
+        grid = _chance_grid(rows, rows_of_part, base)
         scores = chance_scores(grid)
         for name, table in scores.values.items():
-            lines, places = np.nonzero(~np.isnan(table))
-            cells = scores.question[lines] * columns + places
+            line, forecaster = np.nonzero(~np.isnan(table))
+            scored_cell = scores.question[line] * forecasters + forecaster
             column = values[name]
-            column[np.searchsorted(known, cells)] = table[lines, places]
+            column[np.searchsorted(known_cell, scored_cell)] = table[line, forecaster]
 
+    # A forecaster whose forecasts never stood while the question was open covers none of it.
     coverage = values["coverage"]
     coverage[np.isnan(coverage)] = 0.0
 
 
-def _parts_of(question: Ints, columns: int) -> list[slice]:
+def _slices_of_questions(question: Ints, forecasters: int) -> list[slice]:
     """Return slices of whole questions, each small enough for a table in memory."""
-    most = max(TABLE_CELLS // max(columns, 1), 1)
-    firsts = np.flatnonzero(np.diff(question, prepend=-1))
+    most_rows = max(TABLE_CELLS // max(forecasters, 1), 1)
+    first_rows = np.flatnonzero(np.diff(question, prepend=-1))
     edges = [0]
-    for first in firsts.tolist():
-        if first - edges[-1] >= most:
-            edges.append(first)
+    for first_row in first_rows.tolist():
+        if first_row - edges[-1] >= most_rows:
+            edges.append(first_row)
     return [slice(start, end) for start, end in zip(edges, [*edges[1:], question.size], strict=True)]
 
 
-def _grid(rows: TimedRows, some: Ints, base: Flags) -> ChanceGrid:
+def _chance_grid(rows: TimedRows, sorted_rows: Ints, base: Flags) -> ChanceGrid:
     """Return some rows, sorted by question and time, as a table with a line for each instant."""
-    question = rows.question[some]
-    time = rows.time[some]
+    question = rows.question[sorted_rows]
+    time = rows.time[sorted_rows]
+    # A line of the table is an instant of a question.
     is_new = (np.diff(question, prepend=-1) != 0) | (np.diff(time, prepend=-np.inf) != 0)
     line = np.cumsum(is_new) - 1
-    first = some[is_new]
+    first_rows = sorted_rows[is_new]
 
-    shape = (first.size, base.size)
+    shape = (first_rows.size, base.size)
     chance = np.full(shape, np.nan)
     own = np.full(shape, np.nan)
-    chance[line, rows.forecaster[some]] = rows.chance[some]
-    own[line, rows.forecaster[some]] = rows.own[some]
+    chance[line, rows.forecaster[sorted_rows]] = rows.chance[sorted_rows]
+    own[line, rows.forecaster[sorted_rows]] = rows.own[sorted_rows]
     return ChanceGrid(
-        question=rows.question[first],
-        time=rows.time[first],
+        question=rows.question[first_rows],
+        time=rows.time[first_rows],
         chance=chance,
         own=own,
-        points=rows.points[first],
-        opens=rows.opens[first],
-        ends=np.minimum(rows.closes[first], rows.scheduled[first]),
-        scheduled=rows.scheduled[first],
+        points=rows.points[first_rows],
+        opens=rows.opens[first_rows],
+        ends=np.minimum(rows.closes[first_rows], rows.scheduled[first_rows]),
+        scheduled=rows.scheduled[first_rows],
         base=base,
     )

@@ -66,12 +66,12 @@ class AnswerLosses:
     @property
     def by_question(self) -> Floats:
         """Return the mean loss on each question."""
-        return _means(self.loss, self.question)
+        return _group_means(self.loss, self.question)
 
     @property
     def by_event(self) -> Floats:
         """Return the mean loss of each event's forecasts."""
-        return _means(self.loss, self.event)
+        return _group_means(self.loss, self.event)
 
     @property
     def last(self) -> Floats:
@@ -81,7 +81,7 @@ class AnswerLosses:
         return self.loss[last]
 
 
-def _means(values: Floats, group: Ints) -> Floats:
+def _group_means(values: Floats, group: Ints) -> Floats:
     """Return the mean of the values of each group."""
     _, place, counts = np.unique(group, return_inverse=True, return_counts=True)
     sums = np.bincount(place, values)
@@ -104,7 +104,7 @@ def published_comparisons(
 ) -> tuple[PublishedComparison, ...]:
     """Return each published figure of a table's forecasters, next to ours."""
     scores = {row.forecaster: row for row in rows if row.category is None}
-    found = []
+    comparisons = []
     for figure in table.published:
         ways: list[FigureWay] = []
         if figure.forecaster in table.forecasters:
@@ -113,9 +113,10 @@ def published_comparisons(
             row = scores[figure.forecaster]
             ways += _direct_ways(row, figure, other_mode)
 
+        # The first way is always ours.
         ours = ways[0].value if ways else None
-        found.append(PublishedComparison(figure, ours, _cause(figure, ways)))
-    return tuple(found)
+        comparisons.append(PublishedComparison(figure, ours, _cause(figure, ways)))
+    return tuple(comparisons)
 
 
 def _direct_ways(
@@ -126,13 +127,13 @@ def _direct_ways(
     if name not in DIRECT:
         return
     field = name.replace(" ", "_")
-    own = getattr(row, field)
-    if own is None:
+    our_score = getattr(row, field)
+    if our_score is None:
         return
 
-    yield FigureWay(own)
-    apart = abs(own - figure.value)
-    if apart <= _margin(figure.value):
+    yield FigureWay(our_score)
+    difference = abs(our_score - figure.value)
+    if difference <= _rounding_margin(figure.value):
         return
 
     for other in other_mode():
@@ -145,45 +146,46 @@ def _loss_ways(table: ForecastTable, figure: PublishedFigure) -> Iterator[Figure
     """Yield our figure of a name, if it is a mean loss, then other ways to compute it."""
     name = figure.name.lower()
     if "accuracy" in name:
-        losses = _losses(table, figure.forecaster, _wrong)
+        losses = _answer_losses(table, figure.forecaster, _share_wrong)
         for way in _mean_ways(losses, WRONG):
             accuracy = 1 - way.value
             yield FigureWay(accuracy, way.unlike)
             yield FigureWay(100 * accuracy, ("it is in percent", *way.unlike))
     elif name in GAINS and table.market is not None:
-        gains = _gains(table, figure.forecaster, table.market)
+        gains = _gains_on_price(table, figure.forecaster, table.market)
         yield from _mean_ways(gains, 0.0, "as the price")
     elif "brier" in name or name.endswith(" mean"):
-        losses = _losses(table, figure.forecaster, np.square)
+        losses = _answer_losses(table, figure.forecaster, np.square)
         yield from _brier_ways(losses, is_index="index" in name)
 
 
-def _wrong(apart: Floats) -> Floats:
+def _share_wrong(apart: Floats) -> Floats:
     """Return 1 for each probability on the wrong side, and a half for one of 50%."""
     return np.where(apart == 0.5, 0.5, apart > 0.5)
 
 
-def _losses(table: ForecastTable, forecaster: str, loss: Callable[[Floats], Floats]) -> AnswerLosses:
+def _answer_losses(table: ForecastTable, forecaster: str, loss: Callable[[Floats], Floats]) -> AnswerLosses:
     """Return a forecaster's losses, as a function of its errors; for options, their squared error."""
     is_ended = is_scored(table.outcome)
     is_own = table.forecaster == table.forecasters.index(forecaster)
-    own = np.flatnonzero(is_ended & is_own)
-    apart = np.abs(table.probability[own] - table.outcome[own])
-    losses = [loss(apart)]
-    questions = [table.question[own]]
-    events = [table.event[own]]
-    ended = np.unique(table.question[is_ended])
-    asked = ended.size + len(table.unanswered)
+    own_rows = np.flatnonzero(is_ended & is_own)
+    errors = np.abs(table.probability[own_rows] - table.outcome[own_rows])
+    losses = [loss(errors)]
+    questions = [table.question[own_rows]]
+    events = [table.event[own_rows]]
+    ended_questions = np.unique(table.question[is_ended])
+    asked = ended_questions.size + len(table.unanswered)
 
-    forms: list[FormQuestion] = []
+    # Only squared errors are known of options.
+    choice_questions: list[FormQuestion] = []
     if loss is np.square:
-        forms += [form for form in table.forms if form.ended and form.kind == "choice"]
+        choice_questions += [form for form in table.forms if form.ended and form.kind == "choice"]
 
-    places = {event: place for place, event in enumerate(table.events)}
-    for number, form in enumerate(forms, len(table.questions)):
+    event_numbers = {event: place for place, event in enumerate(table.events)}
+    for number, form in enumerate(choice_questions, len(table.questions)):
         is_answer = np.array([who == forecaster for who in form.who], dtype=np.bool_)
         count = int(is_answer.sum())
-        event_place = places.setdefault(form.event, len(places))
+        event_place = event_numbers.setdefault(form.event, len(event_numbers))
         losses.append(form.brier[is_answer])
         questions.append(np.full(count, number))
         events.append(np.full(count, event_place))
@@ -192,28 +194,30 @@ def _losses(table: ForecastTable, forecaster: str, loss: Callable[[Floats], Floa
         loss=np.concatenate(losses),
         question=np.concatenate(questions),
         event=np.concatenate(events),
-        asked=asked + len(forms),
+        asked=asked + len(choice_questions),
     )
 
 
-def _gains(table: ForecastTable, forecaster: str, market: Floats) -> AnswerLosses:
+def _gains_on_price(table: ForecastTable, forecaster: str, market: Floats) -> AnswerLosses:
     """Return how much smaller a forecaster's losses were than the price's, on questions with a price."""
     is_ended = is_scored(table.outcome)
     is_priced = is_ended & ~np.isnan(market)
     is_own = table.forecaster == table.forecasters.index(forecaster)
-    own = np.flatnonzero(is_priced & is_own)
-    outcome = table.outcome[own]
-    price_loss = (market[own] - outcome) ** 2
-    own_loss = (table.probability[own] - outcome) ** 2
+    own_rows = np.flatnonzero(is_priced & is_own)
+    outcome = table.outcome[own_rows]
+    price_loss = (market[own_rows] - outcome) ** 2
+    own_loss = (table.probability[own_rows] - outcome) ** 2
     gain = price_loss - own_loss
-    asked = np.unique(table.question[is_priced])
-    return AnswerLosses(gain, table.question[own], table.event[own], asked.size)
+    priced_questions = np.unique(table.question[is_priced])
+    return AnswerLosses(gain, table.question[own_rows], table.event[own_rows], priced_questions.size)
 
 
-def _mean_ways(losses: AnswerLosses, missing: float, words: str = "as wrong") -> Iterator[FigureWay]:
+def _mean_ways(
+    losses: AnswerLosses, missing_loss: float, missing_words: str = "as wrong"
+) -> Iterator[FigureWay]:
     """Yield the mean loss over all questions as ours, then over answered ones, in several ways.
 
-    In ours a missing answer counts as `missing`, which `words` describe.
+    In ours a missing answer counts as `missing_loss`, which `missing_words` describe.
     """
     if not losses.loss.size:
         return
@@ -221,36 +225,36 @@ def _mean_ways(losses: AnswerLosses, missing: float, words: str = "as wrong") ->
     answered = by_question.size
     unanswered = losses.asked - answered
     total = float(by_question.sum())
-    mean = (total + missing * unanswered) / losses.asked
+    mean = (total + missing_loss * unanswered) / losses.asked
     yield FigureWay(mean)
 
-    rows: tuple[str, ...] = ()
+    over_answered: tuple[str, ...] = ()
     if unanswered > 0:
-        asked = f"all {losses.asked:,} asked, a missing answer {words}"
-        rows = (f"it is over the {answered:,} that it answered; ours is over {asked}",)
-        yield FigureWay(total / answered, rows)
+        asked = f"all {losses.asked:,} asked, a missing answer {missing_words}"
+        over_answered = (f"it is over the {answered:,} that it answered; ours is over {asked}",)
+        yield FigureWay(total / answered, over_answered)
 
     forecasts = count_text(losses.loss.size, "forecast")
-    text = f"it is over {forecasts}; ours is over questions"
+    over_forecasts = f"it is over {forecasts}; ours is over questions"
     mean = float(losses.loss.mean())
-    yield FigureWay(mean, (*rows, text))
+    yield FigureWay(mean, (*over_answered, over_forecasts))
 
-    last = "it takes the last forecast of each question; ours the mean of them"
+    by_last = "it takes the last forecast of each question; ours the mean of them"
     mean = float(losses.last.mean())
-    yield FigureWay(mean, (*rows, last))
+    yield FigureWay(mean, (*over_answered, by_last))
 
-    events = "it is a mean over events; ours is over questions"
+    by_events = "it is a mean over events; ours is over questions"
     mean = float(losses.by_event.mean())
-    yield FigureWay(mean, (*rows, events))
+    yield FigureWay(mean, (*over_answered, by_events))
 
 
 def _brier_ways(losses: AnswerLosses, is_index: bool) -> Iterator[FigureWay]:
     """Yield the ways to compute a Brier score, or its index, of which 100 is best."""
     ways = list(_mean_ways(losses, WRONG))
     if ways:
-        missing = losses.asked - losses.by_question.size
-        value = ways[0].value - (WRONG - EVEN_ODDS) * missing / losses.asked
-        ways.append(FigureWay(value, ("a missing answer is even odds in it; in ours it is wrong",)))
+        unanswered = losses.asked - losses.by_question.size
+        at_even_odds = ways[0].value - (WRONG - EVEN_ODDS) * unanswered / losses.asked
+        ways.append(FigureWay(at_even_odds, ("a missing answer is even odds in it; in ours it is wrong",)))
 
     for way in ways:
         if is_index:
@@ -267,31 +271,32 @@ def _cause(figure: PublishedFigure, ways: list[FigureWay]) -> str:
     """Return why a figure differs from the first of these ways, which is ours."""
     if not ways:
         return "there is none of ours to compare it with"
-    margin = _margin(figure.value)
+    margin = _rounding_margin(figure.value)
     for way in ways:
-        apart = abs(way.value - figure.value)
-        if apart > margin:
+        difference = abs(way.value - figure.value)
+        if difference > margin:
             continue
         if way.unlike:
             return "; ".join(way.unlike)
-        if apart < 10**-MOST_PLACES:
+        if difference < 10**-MOST_PLACES:
             return "the same"
 
-        places = _places(figure.value)
-        return f"the same, rounded to {places} decimals"
+        decimals = _decimals(figure.value)
+        return f"the same, rounded to {decimals} decimals"
 
     nearest = min(ways, key=lambda way: abs(way.value - figure.value))
     return f"no way known here gives it of these forecasts, the nearest {nearest.value:.4g}: {figure.how}"
 
 
-def _margin(value: float) -> float:
+def _rounding_margin(value: float) -> float:
     """Return how far a figure may be from a published one that was rounded."""
-    places = _places(value)
-    margin: float = 0.5 * 10.0**-places
+    decimals = _decimals(value)
+    margin: float = 0.5 * 10.0**-decimals
+    # A little more, for the rounding errors of floats.
     return margin * (1 + 1e-6)
 
 
-def _places(value: float) -> int:
+def _decimals(value: float) -> int:
     """Return the number of decimals of a figure; 0.5 may be a rounded 0.50, but not 0.53.
 
     >>> _places(0.1466), _places(0.5), _places(63.0), _places(1 / 3)
@@ -300,5 +305,5 @@ def _places(value: float) -> int:
     digits = Decimal(repr(value)).as_tuple()
     written = -int(digits.exponent)
     fewest = 2 if abs(value) <= 1 else 1
-    places = max(written, fewest)
-    return min(places, MOST_PLACES)
+    decimals = max(written, fewest)
+    return min(decimals, MOST_PLACES)

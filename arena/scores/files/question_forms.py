@@ -139,10 +139,13 @@ def form_rows(cells: Cells) -> Flags:
 
     is_silent = silent_rows(cells)
     for column in columns:
-        stated = cells.columns[column].rows_with(bool)
+        filled_rows = cells.columns[column].rows_with(bool)
         if column in BOUNDS:
-            stated = stated[is_silent[stated]]
-        is_form[stated] = True
+            # A range alone doesn't make a number of a question that has a probability.
+            filled_rows = filled_rows[is_silent[filled_rows]]
+        is_form[filled_rows] = True
+
+    # A row that states nothing belongs to a form if other rows of its question do.
     question = cells.columns["question"].code
     is_form |= is_silent & np.isin(question, question[is_form])
     return is_form
@@ -205,7 +208,7 @@ class FormRows:
         """Tell whether a row states nothing about the question."""
         return not any(self.text(column, row) for column in ("option", "probability", *SHAPES))
 
-    def forecasts(self, read: Callable[[list[int]], Said | None]) -> FormForecasts[Said]:
+    def forecasts(self, read_content: Callable[[list[int]], Said | None]) -> FormForecasts[Said]:
         """Return the non-empty results of reading the rows of each forecast."""
         times = self.times.get("time")
         rows_of = defaultdict[tuple[str, float], list[int]](list)
@@ -218,7 +221,7 @@ class FormRows:
         forecasts: FormForecasts[Said] = FormForecasts()
         for (who, at), rows in sorted(rows_of.items()):
             with self.cells.noted():
-                content = read(rows)
+                content = read_content(rows)
                 if content is not None:
                     forecasts.who.append(who)
                     forecasts.at.append(at)
@@ -238,9 +241,9 @@ def read_forms(cells: Cells, times: Mapping[str, Floats]) -> tuple[FormQuestion,
             check_same_by_question(cells, question, column, times[column])
 
     order = np.argsort(question, kind="stable")
-    parts = np.split(order, np.flatnonzero(np.diff(question[order])) + 1)
+    rows_by_question = np.split(order, np.flatnonzero(np.diff(question[order])) + 1)
     questions = []
-    for name, rows in zip(names, parts, strict=True):
+    for name, rows in zip(names, rows_by_question, strict=True):
         with cells.noted():
             questions.append(_question(name, FormRows(cells, times, rows.tolist())))
     return tuple(questions)
@@ -251,9 +254,9 @@ def _question(name: str, own: FormRows) -> FormQuestion:
     answered = [row for row in own.rows if not own.is_unanswered(row)]
     with_option = [row for row in answered if own.text("option", row)]
     if with_option and len(with_option) < len(answered):
-        torn = set(answered) ^ set(with_option)
+        other_rows = set(answered) ^ set(with_option)
         what = "the same question has options in some lines only"
-        raise CellError("option", min(torn), what, "name one in all")
+        raise CellError("option", min(other_rows), what, "name one in all")
 
     event = name
     if "event" in own.cells.columns:
@@ -272,11 +275,11 @@ def _question(name: str, own: FormRows) -> FormQuestion:
         called_off=not is_ended and isfinite(own.time("resolved", nan)),
     )
     if with_option:
-        return _choice(replace(question, kind="choice"), own)
-    return _number(question, own)
+        return _choice_question(replace(question, kind="choice"), own)
+    return _number_question(question, own)
 
 
-def _lived(own: FormRows, starts: Floats) -> MetaculusQuestion:
+def _lifetime(own: FormRows, starts: Floats) -> MetaculusQuestion:
     """Return the lifetime of a question; a nominal one if its times are unknown."""
     if not own.has_life:
         return MetaculusQuestion(0.0, 1.0, 1.0)
@@ -291,33 +294,40 @@ def _lived(own: FormRows, starts: Floats) -> MetaculusQuestion:
     )
 
 
-def _spans(own: FormRows, forecasts: FormForecasts[Said]) -> tuple[Floats, Floats]:
+def _standing_times(own: FormRows, forecasts: FormForecasts[Said]) -> tuple[Floats, Floats]:
     """Return the times from which and until which each forecast stood."""
     who = np.array(forecasts.who)
     is_followed = np.append(who[1:] == who[:-1], False)
     if not own.has_life:
+        # Without times only the last forecast stands: the others end when they start.
         return np.zeros(who.size), np.where(is_followed, 0.0, inf)
 
     start = np.array(forecasts.at)
     if "time" not in own.times:
         start = own.times["open"][forecasts.row]
-    end = np.full(who.size, nan)
+    own_end = np.full(who.size, nan)
     if "end" in own.times:
-        end = own.times["end"][forecasts.row]
-    return start, np.fmin(end, np.where(is_followed, np.roll(forecasts.at, -1), inf))
+        own_end = own.times["end"][forecasts.row]
+
+    # `fmin` takes the other time where one is NaN.
+    next_start = np.where(is_followed, np.roll(forecasts.at, -1), inf)
+    return start, np.fmin(own_end, next_start)
 
 
-def _choice(question: FormQuestion, own: FormRows) -> FormQuestion:
+def _choice_question(question: FormQuestion, own: FormRows) -> FormQuestion:
     """Return a multiple choice question with its forecasts."""
     happened = own.shared("outcome")
     names = _option_names(own, happened)
-    forecasts = own.forecasts(lambda rows: _options(own, rows, names))
+    forecasts = own.forecasts(lambda rows: _option_forecast(own, rows, names))
     if own.cells.faults.found or not forecasts.who:
         return question
 
-    given = np.array([forecast.given for forecast in forecasts.said])
-    shares = np.nan_to_num(given)
+    probabilities = np.array([forecast.given for forecast in forecasts.said])
+
+    # Where a forecast lacks an option it gives it nothing; the rest is scaled to add up to 1.
+    shares = np.nan_to_num(probabilities)
     shares /= shares.sum(axis=1, keepdims=True)
+
     answer = None
     if happened:
         answer = names.index(happened)
@@ -337,15 +347,15 @@ def _choice(question: FormQuestion, own: FormRows) -> FormQuestion:
     if answer is None:
         return question
 
-    start, end = _spans(own, forecasts)
+    start, end = _standing_times(own, forecasts)
     count = len(forecasts.who)
     return replace(
         question,
         brier=autocast_choice.each(list(shares), [answer] * count),
         distance=np.full(count, nan),
         blank=(1 - 1 / len(names)) / 2,
-        forecasts=multiple_choice(forecasts.who, start, given, answer, end),
-        lived=_lived(own, start),
+        forecasts=multiple_choice(forecasts.who, start, probabilities, answer, end),
+        lived=_lifetime(own, start),
     )
 
 
@@ -383,30 +393,31 @@ class OptionForecast:
     margin: float
 
 
-def _options(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> OptionForecast | None:
+def _option_forecast(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> OptionForecast | None:
     """Return one forecast; None if the probability of an option is empty, which makes it unanswered."""
-    given: dict[str, float] = {}
+    probability_of: dict[str, float] = {}
     hint = "write a probability from 0 to 1, such as 0.35 or 35%"
     for row in rows:
         if not own.text("probability", row):
             return None
         option = own.text("option", row)
-        if option in given:
+        if option in probability_of:
             raise CellError("option", row, f"{option[:40]!r} appears twice in one forecast", "remove one")
-        given[option] = nan
+        probability_of[option] = nan
         with own.cells.noted():
-            given[option] = own.number("probability", row, parse_share, hint)
+            probability_of[option] = own.number("probability", row, parse_share, hint)
 
-    _check_options(given, rows[0], names)
-    odds = _odds(own, rows, names)
-    total = float(odds.sum())
-    if total == 0:
+    _check_option_forecast(probability_of, rows[0], names)
+    odds = _market_odds(own, rows, names)
+    odds_total = float(odds.sum())
+    if odds_total == 0:
         hint = "write the price of each option, or leave all of them empty"
         raise CellError(PRICE, rows[0], "the prices of all options are 0", hint)
-    return OptionForecast(np.array([given.get(name, nan) for name in names]), odds / total, total - 1)
+    probabilities = np.array([probability_of.get(name, nan) for name in names])
+    return OptionForecast(probabilities, odds / odds_total, margin=odds_total - 1)
 
 
-def _odds(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> Floats:
+def _market_odds(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> Floats:
     """Return the market's price of each option next to a forecast; NaN unless each has one."""
     odds = np.zeros(len(names))
     hint = "write the price of each option from 0 to 1, or leave all of them empty"
@@ -417,18 +428,19 @@ def _odds(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> Floats:
     return odds
 
 
-def _check_options(given: Mapping[str, float], row: int, names: Sequence[str]) -> None:
+def _check_option_forecast(probability_of: Mapping[str, float], row: int, names: Sequence[str]) -> None:
     """Raise `CellError` if a forecast lacks options, or if its probabilities don't add up to 1."""
-    if len(given) < 2:
+    if len(probability_of) < 2:
         raise CellError("option", row, "this forecast has one option alone", "give every option a line")
 
-    absent = [name for name in names if name not in given]
+    # "Other", which comes last, stands for options that the forecast lacks.
+    absent = [name for name in names if name not in probability_of]
     if absent and (names[-1].lower() != OTHER or names[-1] in absent):
         what = f"this forecast has no line for {absent[0][:40]!r}"
         hint = "give every option a line; only with an option Other may one be left out"
         raise CellError("option", row, what, hint)
 
-    total = sum(given.values())
+    total = sum(probability_of.values())
     if abs(total - 1) > autocast_choice.SLACK:
         what = f"the options of this forecast add up to {total:.4g}, not to 1"
         raise CellError("probability", row, what, "correct its lines")
@@ -467,7 +479,7 @@ class NumberRange:
         return max(ceil(share * count - EDGE), 1)
 
 
-def _range(own: FormRows) -> NumberRange:
+def _number_range(own: FormRows) -> NumberRange:
     """Return the range of a number; its ends are NaN if the file doesn't give them."""
     hint = "say where the range of the number begins and ends, in the columns low and high"
     low = _bound(own, "low", hint)
@@ -498,74 +510,85 @@ class NumberForecast:
     median: float
 
 
-def _number(question: FormQuestion, own: FormRows) -> FormQuestion:
+def _number_question(question: FormQuestion, own: FormRows) -> FormQuestion:
     """Return a numeric question with its forecasts."""
-    asked = _range(own)
-    forecasts = own.forecasts(lambda rows: _shape(own, rows, asked))
+    number_range = _number_range(own)
+    forecasts = own.forecasts(lambda rows: _number_forecast(own, rows, number_range))
     question = replace(question, who=tuple(forecasts.who))
     if not question.ended or own.cells.faults.found:
         return question
 
-    truth = nan
+    outcome_share = nan
     density = np.array([forecast.density for forecast in forecasts.said])
     if not density.size or not np.isfinite(density).all():
-        truth = asked.share(own.number("outcome", own.first, parse_value, "write what it came to"))
-    in_range = np.clip(truth, 0, 1)
-    question = replace(question, blank=float(abs(0.5 - in_range)))
+        # Densities are given at the outcome, so that the outcome itself is needed for others only.
+        outcome_share = number_range.share(
+            own.number("outcome", own.first, parse_value, "write what it came to")
+        )
+
+    outcome_in_range = np.clip(outcome_share, 0, 1)
+    question = replace(question, blank=float(abs(0.5 - outcome_in_range)))
     if not density.size:
         return question
 
     median = np.array([forecast.median for forecast in forecasts.said])
     distance = np.full(median.size, nan)
-    known = np.isfinite(median) & isfinite(truth)
-    if known.any():
-        distance[known] = autocast_numeric.each(np.clip(median[known], 0, 1), in_range)
-    start, end = _spans(own, forecasts)
+    has_distance = np.isfinite(median) & isfinite(outcome_share)
+    if has_distance.any():
+        distance[has_distance] = autocast_numeric.each(np.clip(median[has_distance], 0, 1), outcome_in_range)
+
+    start, end = _standing_times(own, forecasts)
     return replace(
         question,
         brier=np.full(median.size, nan),
         distance=distance,
-        forecasts=_densities(asked, truth, forecasts, start, end),
-        lived=_lived(own, start),
+        forecasts=_densities_at_outcome(number_range, outcome_share, forecasts, start, end),
+        lived=_lifetime(own, start),
     )
 
 
-def _densities(
-    asked: NumberRange, truth: float, forecasts: FormForecasts[NumberForecast], start: Floats, end: Floats
+def _densities_at_outcome(
+    number_range: NumberRange,
+    outcome_share: float,
+    forecasts: FormForecasts[NumberForecast],
+    start: Floats,
+    end: Floats,
 ) -> Forecasts | None:
     """Return the densities that forecasts gave to the outcome; None if no forecast has one."""
-    bounds = asked.open_low + asked.open_high
-    ignorance = np.full(start.size, 1 - OUTSIDE * bounds)
+    open_ends = number_range.open_low + number_range.open_high
+    ignorance = np.full(start.size, 1 - OUTSIDE * open_ends)
     density = np.full(start.size, nan)
     for place, forecast in enumerate(forecasts.said):
         density[place] = forecast.density
         if forecast.curve is not None:
-            gave = _read_curve(asked, truth, forecasts.row[place], forecast.curve)
-            density[place] = gave.chance[0]
-            ignorance[place] = gave.ignorance[0]
+            of_cdf = _density_of_cdf(number_range, outcome_share, forecasts.row[place], forecast.curve)
+            density[place] = of_cdf.chance[0]
+            ignorance[place] = of_cdf.ignorance[0]
 
-    known = np.flatnonzero(np.isfinite(density))
-    if not known.size:
+    known_rows = np.flatnonzero(np.isfinite(density))
+    if not known_rows.size:
         return None
-    who = np.array(forecasts.who)[known]
-    gave = chance_forecasts(who, start[known], density[known], end[known])
-    half = np.full(known.size, 50.0)
-    return replace(gave, ignorance=ignorance[known], own_points=half, points=50.0, mean=True)
+    who = np.array(forecasts.who)[known_rows]
+    known_forecasts = chance_forecasts(who, start[known_rows], density[known_rows], end[known_rows])
+    half = np.full(known_rows.size, 50.0)  # as on the site, numbers count half
+    return replace(known_forecasts, ignorance=ignorance[known_rows], own_points=half, points=50.0, mean=True)
 
 
-def _read_curve(asked: NumberRange, truth: float, row: int, curve: Floats) -> Forecasts:
+def _density_of_cdf(number_range: NumberRange, outcome_share: float, row: int, cdf: Floats) -> Forecasts:
     """Return the density that a cdf gave to the outcome; raise `CellError` if it is 0."""
-    if asked.excludes(truth):
+    if number_range.excludes(outcome_share):
         hint = "correct it, or say yes in open_low or open_high"
         raise CellError("outcome", row, "it lies beyond an end of the range that is closed", hint)
 
-    bucket = asked.bucket(truth, curve.size - 1)
-    if np.diff(curve, prepend=0.0, append=1.0)[bucket] <= 0:
+    bucket = number_range.bucket(outcome_share, cdf.size - 1)
+    bucket_shares = np.diff(cdf, prepend=0.0, append=1.0)
+    if bucket_shares[bucket] <= 0:
         raise CellError("cdf", row, "it gives no probability to what happened", "correct it, or the outcome")
-    return continuous([""], [0.0], curve, bucket, asked.open_low + asked.open_high)
+    open_ends = number_range.open_low + number_range.open_high
+    return continuous([""], [0.0], cdf, bucket, open_ends)
 
 
-def _shape(own: FormRows, rows: Sequence[int], asked: NumberRange) -> NumberForecast | None:
+def _number_forecast(own: FormRows, rows: Sequence[int], number_range: NumberRange) -> NumberForecast | None:
     """Return one numeric forecast; None if it is left empty."""
     row = rows[0]
     if len(rows) > 1:
@@ -575,31 +598,35 @@ def _shape(own: FormRows, rows: Sequence[int], asked: NumberRange) -> NumberFore
     if own.is_unanswered(row):
         return None
 
-    given = [column for column in ("cdf", "density", "value") if own.text(column, row)]
+    single_columns = [column for column in ("cdf", "density", "value") if own.text(column, row)]
     quantiles = [column for column in QUANTILES if own.text(column, row)]
-    if len(given) + bool(quantiles) > 1 and given != ["density", "value"]:
-        both = ", ".join([*given, *quantiles[:1]])
-        raise CellError("question", row, f"it is forecast more than once: {both}", "leave one in each line")
+    # A density may come with a value, which is then its median.
+    ways = len(single_columns) + bool(quantiles)
+    if ways > 1 and single_columns != ["density", "value"]:
+        columns_given = ", ".join([*single_columns, *quantiles[:1]])
+        raise CellError(
+            "question", row, f"it is forecast more than once: {columns_given}", "leave one in each line"
+        )
 
     if quantiles:
-        return _of_curve(_quantile_curve(own, row, quantiles, asked))
-    if given == ["cdf"]:
-        return _of_curve(_cdf(own, row, asked))
+        return _forecast_of_cdf(_cdf_of_quantiles(own, row, quantiles, number_range))
+    if single_columns == ["cdf"]:
+        return _forecast_of_cdf(_parse_cdf(own, row, number_range))
 
     density = nan
-    if "density" in given:
+    if "density" in single_columns:
         hint = "write the density at what happened, where the range is 1 wide: a number above 0"
         density = own.number("density", row, parse_positive, hint)
     value = nan
-    if "value" in given:
+    if "value" in single_columns:
         value = own.number("value", row, parse_value, "write a number or a date")
-    return NumberForecast(None, density, asked.share(value))
+    return NumberForecast(curve=None, density=density, median=number_range.share(value))
 
 
-def _of_curve(curve: Floats) -> NumberForecast:
+def _forecast_of_cdf(cdf: Floats) -> NumberForecast:
     """Return a forecast given by its cdf."""
-    [median] = curve_medians(curve[None])
-    return NumberForecast(curve, nan, float(median))
+    [median] = curve_medians(cdf[None])
+    return NumberForecast(curve=cdf, density=nan, median=float(median))
 
 
 def curve_medians(curves: Floats) -> Floats:
@@ -607,70 +634,77 @@ def curve_medians(curves: Floats) -> Floats:
     levels = np.maximum.accumulate(curves, axis=1)
     edges = np.linspace(0, 1, curves.shape[1])
     row = np.arange(curves.shape[0])
-    below = np.count_nonzero(levels <= 0.5, axis=1) - 1
-    place = np.clip(below, 0, edges.size - 2)
+    # The last edge at which no more than a half is reached; −1 if there is none.
+    last_edge_below = np.count_nonzero(levels <= 0.5, axis=1) - 1
+    edge = np.clip(last_edge_below, 0, edges.size - 2)
 
-    rise = levels[row, place + 1] - levels[row, place]
+    # Between two edges a cdf is linear.
+    rise = levels[row, edge + 1] - levels[row, edge]
     slope = (edges[1] - edges[0]) / np.where(rise > 0, rise, 1.0)
-    median = edges[place] + slope * (0.5 - levels[row, place])
-    median = np.where(below < 0, 0.0, median)
-    medians: Floats = np.where(below == edges.size - 1, 1.0, median)
+    median = edges[edge] + slope * (0.5 - levels[row, edge])
+
+    # A median beyond an end of the range is placed at that end.
+    median = np.where(last_edge_below < 0, 0.0, median)
+    medians: Floats = np.where(last_edge_below == edges.size - 1, 1.0, median)
     return medians
 
 
-def _need_range(column: str, row: int, asked: NumberRange) -> None:
+def _check_has_range(column: str, row: int, number_range: NumberRange) -> None:
     """Raise `CellError` if the range of the number is unknown."""
-    if not isfinite(asked.low) or not isfinite(asked.high):
+    if not isfinite(number_range.low) or not isfinite(number_range.high):
         what = "it needs the range of the number"
         raise CellError(column, row, what, "add the columns low and high, and open_low and open_high")
 
 
-def _cdf(own: FormRows, row: int, asked: NumberRange) -> Floats:
+def _parse_cdf(own: FormRows, row: int, number_range: NumberRange) -> Floats:
     """Return the cdf of a row; raise `CellError` if it is invalid."""
-    _need_range("cdf", row, asked)
+    _check_has_range("cdf", row, number_range)
     text = own.text("cdf", row)
     hint = "write cumulative probabilities at equal steps from low to high, such as [0, 0.2, 0.7, 1]"
     try:
         values = text.split()
         if text.startswith("["):
             values = json.loads(text)
-        curve = np.array(values, dtype=np.float64)
+        cdf = np.array(values, dtype=np.float64)
     except (ValueError, TypeError, OverflowError, RecursionError):
         raise CellError("cdf", row, f"{text[:40]!r} is no list of numbers", hint) from None
 
-    if curve.ndim != 1 or curve.size < 2 or not np.isfinite(curve).all():
+    if cdf.ndim != 1 or cdf.size < 2 or not np.isfinite(cdf).all():
         raise CellError("cdf", row, "it needs a finite value at both ends at least", hint)
-    if (np.diff(curve) < 0).any() or curve[0] < 0 or curve[-1] > 1:
+    if (np.diff(cdf) < 0).any() or cdf[0] < 0 or cdf[-1] > 1:
         raise CellError("cdf", row, "it does not rise from 0 to 1", hint)
-    for is_open, value, closed in ((asked.open_low, curve[0], 0), (asked.open_high, curve[-1], 1)):
-        if not is_open and abs(value - closed) > SLACK:
-            what = f"it is {value:g} at an end of the range that is closed, not {closed}"
+    for is_open, end_value, closed_value in (
+        (number_range.open_low, cdf[0], 0),
+        (number_range.open_high, cdf[-1], 1),
+    ):
+        if not is_open and abs(end_value - closed_value) > SLACK:
+            what = f"it is {end_value:g} at an end of the range that is closed, not {closed_value}"
             raise CellError("cdf", row, what, "correct it, or say yes in open_low or open_high")
-    return curve
+    return cdf
 
 
-def _quantile_curve(own: FormRows, row: int, columns: Sequence[str], asked: NumberRange) -> Floats:
+def _cdf_of_quantiles(own: FormRows, row: int, columns: Sequence[str], number_range: NumberRange) -> Floats:
     """Return the cdf of quantiles: linear between them, with the site's floor.
 
     Beyond the outermost quantiles, a closed end receives the rest evenly; towards an open one, the last slope
     continues.
     """
     first = columns[0]
-    _need_range(first, row, asked)
+    _check_has_range(first, row, number_range)
     if len(columns) < 2:
         what = "one quantile is not a forecast"
         raise CellError(first, row, what, "give two at least, such as q10 and q90")
 
     levels = [int(column[1:]) / 100 for column in columns]
     hint = "write a number or a date"
-    values = [asked.share(own.number(column, row, parse_value, hint)) for column in columns]
+    values = [number_range.share(own.number(column, row, parse_value, hint)) for column in columns]
     for column, (low, high) in zip(columns[1:], pairwise(values), strict=True):
         if high < low:
             raise CellError(column, row, "it is below a lower quantile", "correct one of them")
-    if asked.excludes(values[0]) or asked.excludes(values[-1]):
+    if number_range.excludes(values[0]) or number_range.excludes(values[-1]):
         raise CellError(first, row, "a quantile lies beyond a closed end", "correct it, or open that end")
 
-    curves = quantile_curves(levels, np.array([values]), asked.open_low, asked.open_high)
+    curves = quantile_curves(levels, np.array([values]), number_range.open_low, number_range.open_high)
     curve: Floats = curves[0]
     return curve
 
@@ -681,30 +715,33 @@ def quantile_curves(levels: Sequence[float], values: Floats, open_low: bool, ope
     Cdfs are linear between the quantiles, and have the site's floor.
     """
     count = values.shape[0]
-    before = np.zeros(count)
+    # Where each cdf reaches 0 and 1: at closed ends, or else on along the outermost slopes.
+    start = np.zeros(count)
     if open_low:
         slope = (values[:, 1] - values[:, 0]) / (levels[1] - levels[0])
-        before = values[:, 0] - levels[0] * slope
-    after = np.ones(count)
+        start = values[:, 0] - levels[0] * slope
+    end = np.ones(count)
     if open_high:
         slope = (values[:, -1] - values[:, -2]) / (levels[-1] - levels[-2])
-        after = values[:, -1] + (1 - levels[-1]) * slope
+        end = values[:, -1] + (1 - levels[-1]) * slope
 
-    points = np.column_stack([before, values, after])
+    knots = np.column_stack([start, values, end])
     shares = np.array([0.0, *levels, 1.0])
     edges = np.linspace(0, 1, BUCKETS + 1)
-    below = np.full((count, edges.size), -1)
-    for column in points.T:
-        below += column[:, None] <= edges
+
+    # The segment between two knots that each edge lies in; −1 before the first knot.
+    segment = np.full((count, edges.size), -1)
+    for column in knots.T:
+        segment += column[:, None] <= edges
 
     last = shares.size - 1
-    place = np.clip(below, 0, last - 1)
-    low = np.take_along_axis(points, place, axis=1)
-    high = np.take_along_axis(points, place + 1, axis=1)
-    width = np.where(high > low, high - low, 1.0)
-    slope = (shares[place + 1] - shares[place]) / width
-    curves = shares[place] + slope * (edges - low)
-    curves = np.where(below < 0, 0.0, curves)
-    curves = np.where(below == last, 1.0, curves)
+    clipped_segment = np.clip(segment, 0, last - 1)
+    segment_low = np.take_along_axis(knots, clipped_segment, axis=1)
+    segment_high = np.take_along_axis(knots, clipped_segment + 1, axis=1)
+    width = np.where(segment_high > segment_low, segment_high - segment_low, 1.0)
+    slope = (shares[clipped_segment + 1] - shares[clipped_segment]) / width
+    curves = shares[clipped_segment] + slope * (edges - segment_low)
+    curves = np.where(segment < 0, 0.0, curves)
+    curves = np.where(segment == last, 1.0, curves)
     floored: Floats = limits.with_floor(curves, open_low, open_high)
     return floored
