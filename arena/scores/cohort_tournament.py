@@ -27,7 +27,7 @@ from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.database import Connection
 from arena.scores.files.tournament import PlayedTournament, TournamentForecasts, TournamentSettings
 from arena.scores.metaculus_kinds import question_lives, stated_questions
-from arena.scores.metaculus_scores import BASELINES, INSTANTS, at_instants, question_spans, read_known
+from arena.scores.metaculus_scores import BASELINES, INSTANTS, number_instants, question_spans, read_known
 from arena.scores.rules.metaculus import limits
 
 
@@ -114,7 +114,7 @@ def hidden_ends(
 def ends_of_first_rounds(rows: ForecastColumns | AnswerColumns, markets: int, first_rounds: int) -> Floats:
     """Return when each market was first shown after this many rounds; infinity if it never was."""
     # All instants at which a market was shown, by market, then by time.
-    instants = np.unique(at_instants(rows.market, rows.at))
+    instants = np.unique(number_instants(rows.market, rows.at))
 
     # The instants of market m are those from `first_instant[m]` up to `first_instant[m + 1]`.
     first_instant = np.searchsorted(instants // INSTANTS, np.arange(markets + 1))

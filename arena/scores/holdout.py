@@ -55,49 +55,54 @@ def holdout_report(connection: Connection) -> HoldoutReport | None:
     scored = score_questions(table, "exact", table.outside)
     names = [*table.questions, *(form.name for form in table.forms)]
     is_held = np.array([name in held_out.markets for name in names], dtype=np.bool_)
-    return HoldoutReport(held_out.opened_at, tuple(_drops(table, scored, is_held)))
+    return HoldoutReport(held_out.opened_at, tuple(_holdout_drops(table, scored, is_held)))
 
 
-def _drops(table: ForecastTable, scored: QuestionScores, is_held: Flags) -> list[HoldoutDrop]:
+def _holdout_drops(table: ForecastTable, scored: QuestionScores, is_held: Flags) -> list[HoldoutDrop]:
     """Return every agent's errors on both parts."""
     is_number = scored.kind[scored.question] == "number"
     error = np.where(is_number, scored.values["distance"], scored.values["brier"])
     is_held_row = is_held[scored.question]
-    parts = [_part(scored, error, is_part) for is_part in (~is_held_row, is_held_row)]
-    counts = [
-        np.bincount(scored.who[is_part & ~np.isnan(error)], minlength=len(table.forecasters))
-        for is_part in (~is_held_row, is_held_row)
-    ]
+
+    # First the open questions, then those that were held out.
+    means = []
+    counts = []
+    for is_part in (~is_held_row, is_held_row):
+        means.append(_mean_errors(scored, error, is_part))
+        counted = scored.who[is_part & ~np.isnan(error)]
+        counts.append(np.bincount(counted, minlength=len(table.forecasters)))
 
     drops = []
     for place, agent in enumerate(table.forecasters):
         sizes = (int(counts[0][place]), int(counts[1][place]))
-        drops.append(_drop(agent, place, parts, sizes))
+        drops.append(_holdout_drop(agent, place, means, sizes))
     return sorted(drops, key=lambda row: (row.drop is None, row.drop or 0.0, row.agent))
 
 
-def _part(scored: QuestionScores, error: Floats, is_part: Flags) -> MeanIntervals:
+def _mean_errors(scored: QuestionScores, error: Floats, is_wanted: Flags) -> MeanIntervals:
     """Return everyone's mean error on one part of the questions, by event."""
-    rows: Ints = np.flatnonzero(is_part)
+    rows: Ints = np.flatnonzero(is_wanted)
     return mean_intervals(scored.who[rows], scored.event[rows], error[rows], len(scored.forecasters))
 
 
-def _drop(agent: str, place: int, parts: list[MeanIntervals], sizes: tuple[int, int]) -> HoldoutDrop:
+def _holdout_drop(agent: str, place: int, means: list[MeanIntervals], sizes: tuple[int, int]) -> HoldoutDrop:
     """Return an agent's errors and their difference.
 
     The two parts share no event, so the squares of the intervals' half widths add up.
     """
-    shown, held = (float(part.mean[place]) for part in parts)
-    halves = [float(part.high[place] - part.mean[place]) for part in parts]
-    difference = held - shown
-    half = hypot(*halves)
-    has_interval = not isnan(half)
+    open_error, held_out_error = (float(part.mean[place]) for part in means)
+    half_widths = [float(part.high[place] - part.mean[place]) for part in means]
+    drop = held_out_error - open_error
+    half_width = hypot(*half_widths)
+    has_interval = not isnan(half_width)
+    open_questions, held_out_questions = sizes
     return HoldoutDrop(
-        agent,
-        *sizes,
-        none_for_nan(shown),
-        none_for_nan(held),
-        none_for_nan(difference),
-        difference - half if has_interval else None,
-        difference + half if has_interval else None,
+        agent=agent,
+        open_questions=open_questions,
+        held_out_questions=held_out_questions,
+        open_error=none_for_nan(open_error),
+        held_out_error=none_for_nan(held_out_error),
+        drop=none_for_nan(drop),
+        drop_low=drop - half_width if has_interval else None,
+        drop_high=drop + half_width if has_interval else None,
     )

@@ -202,15 +202,18 @@ def percent_of_price(points: float | None, brier_market: float | None) -> float 
     >>> percent_of_price(0.02, 0.16), percent_of_price(None, 0.16), percent_of_price(0.0, 0.0)
     (12.5, None, None)
     """
-    return 100 * points / brier_market if points is not None and brier_market else None
+    if points is None or not brier_market:
+        return None
+    return 100 * points / brier_market
 
 
 def leaderboard_data(board: Leaderboard) -> dict[str, Any]:
     """Return a leaderboard as JSON: the verdict, then a row for each agent."""
-    found = asdict(board)
-    rows = found.pop("rows")
-    del found["verdict"]
-    return verdict_data(board.verdict) | found | {"leaderboard": rows}
+    data = asdict(board)
+    rows = data.pop("rows")
+    # `verdict_data` has the parts of the verdict that JSON shows.
+    del data["verdict"]
+    return verdict_data(board.verdict) | data | {"leaderboard": rows}
 
 
 def score_agents(
@@ -224,15 +227,15 @@ def score_agents(
     Agents that covered less than `min_coverage` are not ranked. The market has a row even if no agent plays
     it.
     """
-    line_up: dict[str, list[AccountSummary]] = {}
+    accounts_of: dict[str, list[AccountSummary]] = {}
     for account in accounts:
-        line_up.setdefault(account.agent, []).append(account)
+        accounts_of.setdefault(account.agent, []).append(account)
 
     rows = []
-    for name, own_accounts in line_up.items():
+    for name, own_accounts in accounts_of.items():
         row = _agent_scores(own_accounts, rows_of_agent(stated, name), rows_of_agent(bets, name))
         if row.kind != MARKET:
-            row = _by_coverage(row, min_coverage)
+            row = _unranked_if_too_little(row, min_coverage)
         rows.append(_with_bands(row))
 
     if rows and not any(account.kind == MARKET for account in accounts):
@@ -245,15 +248,16 @@ def read_scores(connection: Connection, cohorts: Sequence[int] | None = None) ->
     accounts = read_accounts(connection)
     stated = read_forecast_columns(connection)
     bets = read_bet_columns(connection)
-    newest = None
+    newest_cohort = None
 
     if cohorts is not None:
         accounts = [account for account in accounts if account.cohort in cohorts]
         stated = take_rows(stated, np.isin(stated.cohort, cohorts))
         bets = take_rows(bets, np.isin(bets.cohort, cohorts))
-        newest = max(cohorts, default=None)
+        # The newest cohort says how much an agent must have answered to be ranked.
+        newest_cohort = max(cohorts, default=None)
 
-    return score_agents(accounts, stated, bets, read_min_coverage(connection, newest))
+    return score_agents(accounts, stated, bets, read_min_coverage(connection, newest_cohort))
 
 
 def skill_order(row: "LeaderboardRow | ProvisionalScores") -> tuple[float, NaturalKey]:
@@ -279,18 +283,18 @@ def _agent_scores(
         retried += account.retried
         sold += account.sold
 
-    newest = accounts[-1]
+    newest_account = accounts[-1]
     outcome = bets.outcome
-    implied = brier.score(bets.implied, outcome)
-    anchored = brier.score(bets.anchored, outcome)
-    won = win_rate.score(bets.yes, outcome)
-    answers = int(np.count_nonzero(stated.stated))
+    implied_brier = brier.score(bets.implied, outcome)
+    anchored_brier = brier.score(bets.anchored, outcome)
+    share_won = win_rate.score(bets.yes, outcome)
+    answer_count = int(np.count_nonzero(stated.stated))
     tools = dict.fromkeys(name for account in accounts for name in account.tools)
 
     return LeaderboardRow(
-        agent=newest.agent,
-        kind=newest.kind,
-        is_reference=newest.kind in REFERENCES,
+        agent=newest_account.agent,
+        kind=newest_account.kind,
+        is_reference=newest_account.kind in REFERENCES,
         cohorts=len(accounts),
         turns=turns,
         malformed=malformed,
@@ -298,12 +302,12 @@ def _agent_scores(
         late=late,
         retried=retried,
         sold=sold,
-        **_forecast_scores(stated),
+        **_forecast_fields(stated),
         bets=outcome.size,
-        brier_implied=none_for_nan(implied),
-        brier_anchored=none_for_nan(anchored),
-        win_rate=none_for_nan(won),
-        **_money(accounts, answers),
+        brier_implied=none_for_nan(implied_brier),
+        brier_anchored=none_for_nan(anchored_brier),
+        win_rate=none_for_nan(share_won),
+        **_money_fields(accounts, answer_count),
         tools=tuple(tools),
     )
 
@@ -312,16 +316,20 @@ def _market_scores(
     accounts: Sequence[AccountSummary], stated: ForecastColumns, bets: BetColumns
 ) -> LeaderboardRow:
     """Return the scores of the market if no agent plays it: its price, once on every market shown."""
-    shown = shown_once(stated)
-    timeless = np.full_like(shown.released, UNKNOWN)
-    prices = replace(shown, forecast=shown.mid, stated=np.ones_like(shown.stated), released=timeless)
+    shown_rows = shown_once(stated)
+    # The price stands for an agent that always states it, with no model whose release could be late.
+    unknown_release = np.full_like(shown_rows.released, UNKNOWN)
+    price_rows = replace(
+        shown_rows, forecast=shown_rows.mid, stated=np.ones_like(shown_rows.stated), released=unknown_release
+    )
 
     cohorts = sorted({account.cohort for account in accounts})
-    idle = [AccountSummary(MARKET, MARKET, cohort, 0, None, 0, 0, 0, 0, 0) for cohort in cohorts]
-    return _agent_scores(idle, prices, take_rows(bets, bets.agent[:0]))
+    idle_accounts = [AccountSummary(MARKET, MARKET, cohort, 0, None, 0, 0, 0, 0, 0) for cohort in cohorts]
+    no_bets = take_rows(bets, bets.agent[:0])
+    return _agent_scores(idle_accounts, price_rows, no_bets)
 
 
-def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
+def _forecast_fields(rows: ForecastColumns) -> dict[str, Any]:
     """Return the fields of a row that derive from forecasts."""
     counted = evidence_rows(rows)
     answered = np.count_nonzero(counted.stated)
@@ -346,7 +354,7 @@ def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
         "answered": int(answered),
         "resolved": outcome.size,
         "events": np.unique(resolved.story).size,
-        "distance": _distance(counted),
+        "distance": _mean_distance_from_price(counted),
         "unscored": int(unscored),
         "early": int(early),
         "coverage": coverage,
@@ -357,13 +365,15 @@ def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
     }
 
 
-def _distance(counted: ForecastColumns) -> float | None:
+def _mean_distance_from_price(counted: ForecastColumns) -> float | None:
     """Return the mean distance of an agent's stated forecasts from the prices."""
-    apart = np.abs(counted.forecast - counted.mid)[counted.stated]
-    return float(apart.mean()) / ONE if apart.size else None
+    distances = np.abs(counted.forecast - counted.mid)[counted.stated]
+    if not distances.size:
+        return None
+    return float(distances.mean()) / ONE
 
 
-def _money(accounts: Sequence[AccountSummary], forecasts: int) -> dict[str, Any]:
+def _money_fields(accounts: Sequence[AccountSummary], answer_count: int) -> dict[str, Any]:
     """Return the fields of a row that are about money.
 
     The profit covers accounts that were ever valued. The cost covers all, and is unknown if that of one is.
@@ -381,6 +391,7 @@ def _money(accounts: Sequence[AccountSummary], forecasts: int) -> dict[str, Any]
         if account.cost is not None:
             costs.append(account.cost)
 
+    # One unknown cost makes the total unknown.
     cost = sum(costs) / ONE if len(costs) == len(accounts) else None
     depths = sorted({account.depth for account in accounts if account.depth}, reverse=True)
     return {
@@ -389,7 +400,7 @@ def _money(accounts: Sequence[AccountSummary], forecasts: int) -> dict[str, Any]
         "return_pct": none_for_nan(returns.score(profits, bankrolls)),
         "cost_usd": cost,
         "depth": "; ".join(depths) or None,
-        "cost_per_forecast": None if cost is None or not forecasts else cost / forecasts,
+        "cost_per_forecast": None if cost is None or not answer_count else cost / answer_count,
     }
 
 
@@ -405,20 +416,20 @@ def rank_agents(
 
     Only a whole record has a verdict; the rows of one cohort are sorted by the lower end of their skill.
     """
-    early_agents = {stated.agents[index] for index in np.unique(stated.agent[stated.early])}
+    agents_with_early = {stated.agents[index] for index in np.unique(stated.agent[stated.early])}
 
     board = []
     for row in rows:
         stamps = [REPLAY_STAMP] if is_replay else []
-        if row.agent in early_agents:
+        if row.agent in agents_with_early:
             stamps.append(EARLY_STAMP)
-        board.append(_compared_row(row, comparisons, tuple(stamps)))
+        board.append(_with_comparison(row, comparisons, tuple(stamps)))
     board.sort(key=_certainty_order)
 
     verdict = None
     if is_whole:
         verdict = _verdict(board, comparisons, stated)
-        board = _in_order_of(verdict, board)
+        board = _rows_in_order(verdict, board)
 
     noise = None if comparisons.noise is None else comparisons.noise.typical
     return Leaderboard(verdict, noise, tuple(board))
@@ -428,7 +439,7 @@ def _verdict(board: Sequence[LeaderboardRow], comparisons: Comparisons, stated: 
     """Return the verdict on the agents of a board."""
     candidates = []
     turns = 0
-    unanswered = 0
+    unanswered_turns = 0
     for row in board:
         why_not = None if row.ranked else row.why_not
         candidate = Candidate(
@@ -443,21 +454,21 @@ def _verdict(board: Sequence[LeaderboardRow], comparisons: Comparisons, stated: 
         candidates.append(candidate)
         if not row.is_reference:
             turns += row.turns
-            unanswered += row.failed + row.late + row.malformed
+            unanswered_turns += row.failed + row.late + row.malformed
 
     state = SeasonState(
         turns=turns,
-        unanswered_turns=unanswered,
+        unanswered_turns=unanswered_turns,
         resolved_events=max((row.events for row in board), default=0),
         expected=expected_verdict(stated),
     )
     return make_verdict(candidates, comparisons.pairs, comparisons.against_price, state)
 
 
-def _in_order_of(verdict: Verdict, board: Sequence[LeaderboardRow]) -> list[LeaderboardRow]:
+def _rows_in_order(verdict: Verdict, board: Sequence[LeaderboardRow]) -> list[LeaderboardRow]:
     """Return the rows in the order of the verdict, each with its agent's part of it."""
-    rows = {row.agent: row for row in board}
-    return [replace(rows[agent.agent], **agent.row_fields) for agent in verdict.agents]
+    row_of = {row.agent: row for row in board}
+    return [replace(row_of[agent.agent], **agent.row_fields) for agent in verdict.agents]
 
 
 def _certainty_order(row: LeaderboardRow) -> tuple[bool, bool, float, float, str]:
@@ -466,7 +477,9 @@ def _certainty_order(row: LeaderboardRow) -> tuple[bool, bool, float, float, str
     return is_left_out, row.is_reference, highest_first(row.skill_low), highest_first(row.skill), row.agent
 
 
-def _compared_row(row: LeaderboardRow, comparisons: Comparisons, stamps: tuple[str, ...]) -> LeaderboardRow:
+def _with_comparison(
+    row: LeaderboardRow, comparisons: Comparisons, stamps: tuple[str, ...]
+) -> LeaderboardRow:
     """Return a row with the interval of its skill."""
     row = replace(row, stamps=stamps)
 
@@ -510,7 +523,7 @@ def _with_bands(row: LeaderboardRow) -> LeaderboardRow:
     return row
 
 
-def _by_coverage(row: LeaderboardRow, min_coverage: float) -> LeaderboardRow:
+def _unranked_if_too_little(row: LeaderboardRow, min_coverage: float) -> LeaderboardRow:
     """Return a row, without skill and rank if it covers too little of what has resolved."""
     if (row.coverage or 0.0) >= min_coverage:
         return row
@@ -558,9 +571,12 @@ ACCOUNTS_BASIS = select(
 
 def _accounts_basis(connection: Connection) -> str:
     """Return a text that changes whenever turns, calls or marks change what accounts hold or cost."""
-    cohorts, turn, failed, attempt, call, marks, at = connection.execute(ACCOUNTS_BASIS).one()
-    tries = f", attempt {attempt}" if attempt else ""
-    return f"{cohorts} cohorts, turn {turn}, {failed} failed{tries}, call {call}, {marks} marked {at}"
+    cohorts, last_turn, failed, last_attempt, last_call, marks, newest_mark = connection.execute(
+        ACCOUNTS_BASIS
+    ).one()
+    attempts = f", attempt {last_attempt}" if last_attempt else ""
+    played = f"{cohorts} cohorts, turn {last_turn}, {failed} failed{attempts}, call {last_call}"
+    return f"{played}, {marks} marked {newest_mark}"
 
 
 def _board_state(connection: Connection, cohort: int | None) -> str:
@@ -623,20 +639,22 @@ class ProvisionalScores:
         return self.brier_market - self.brier_stated
 
 
-def provisional_scores(rows: ForecastColumns, latest: Floats) -> list[ProvisionalScores]:
-    """Return the provisional scores of each agent; `latest` has the newest price of each market, or NaN.
+def provisional_scores(rows: ForecastColumns, latest_price: Floats) -> list[ProvisionalScores]:
+    """Return the provisional scores of each agent.
 
-    At a price p, the forecast f has the expected score p(1 − f)² + (1 − p)f².
+    `latest_price` has the newest price of each market, NaN if unknown. At a price p, the forecast f has the
+    expected score p(1 − f)² + (1 − p)f².
     """
-    price = np.where(rows.outcome == OPEN, latest[rows.market], rows.outcome)
+    # An open market ends YES with the chance that its price gives; its outcome stands for one that has ended.
+    price = np.where(rows.outcome == OPEN, latest_price[rows.market], rows.outcome)
     usable = (rows.outcome >= OPEN) & ~np.isnan(price) & ~rows.early
 
     scores = []
     for index, agent in enumerate(rows.agents):
-        own = usable & (rows.agent == index)
-        own_rows = take_rows(rows, own)
-        own_score = _expected_score(own_rows.forecast, price[own], own_rows.market)
-        market_score = _expected_score(own_rows.mid, price[own], own_rows.market)
+        is_own = usable & (rows.agent == index)
+        own_rows = take_rows(rows, is_own)
+        own_score = _expected_score(own_rows.forecast, price[is_own], own_rows.market)
+        market_score = _expected_score(own_rows.mid, price[is_own], own_rows.market)
         still_open = int(np.count_nonzero(own_rows.outcome == OPEN))
         scores.append(ProvisionalScores(agent, own_rows.outcome.size, still_open, own_score, market_score))
     return scores
@@ -660,14 +678,14 @@ def compute_provisional(connection: Connection, cohort: int | None = None) -> li
 
 def _read_newest_mids(connection: Connection, markets: Sequence[str]) -> Floats:
     """Return the newest mid of each market, from 0 to 1; NaN if its newest quote has none."""
-    newest = (
+    newest_mid = (
         select(QuoteRow.mid)
         .where(QuoteRow.market_id == MarketRow.id)
         .order_by(col(QuoteRow.at).desc())
         .limit(1)
     )
-    query = select(MarketRow.id, newest.scalar_subquery())
-    rows = connection.execute(query).all()
-    mids: dict[str, int | None] = dict(rows)
-    column = np.array([mids.get(market) for market in markets], dtype=np.float64)
-    return column / ONE
+    query = select(MarketRow.id, newest_mid.scalar_subquery())
+    market_rows = connection.execute(query).all()
+    mid_of: dict[str, int | None] = dict(market_rows)
+    millionths = np.array([mid_of.get(market) for market in markets], dtype=np.float64)
+    return millionths / ONE

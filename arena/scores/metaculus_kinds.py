@@ -47,19 +47,24 @@ def read_metaculus_kinds(
 
     accounts = read_accounts(connection, cohort)
     baselines = {account.agent for account in accounts if account.kind in BASELINES}
-    if len({account.agent for account in accounts} - baselines) <= 1:
-        baselines = set()
+    others = {account.agent for account in accounts} - baselines
+    if len(others) <= 1:
+        baselines = set()  # nobody would be left to compare with
 
     markets = read_season_markets(connection)
-    kinds = defaultdict[str, KindRows](KindRows)
+    rows_of_kind = defaultdict[str, KindRows](KindRows)
     for stored in select_cohorts(read_cohorts(connection), cohort):
         answers = read_answer_columns(connection, stored.cohort.number)
         lives = question_lives(answers, markets)
         for question in stated_questions(answers, markets, lives):
             if question.ended:
                 kind = form_of(markets[question.name].form).kind
-                _add_scores(kinds[kind], question, baselines)
-    return {kind: tuple(sorted(_means(rows, baselines), key=peer_order)) for kind, rows in kinds.items()}
+                _append_scores(rows_of_kind[kind], question, baselines)
+
+    scores = {}
+    for kind, rows in rows_of_kind.items():
+        scores[kind] = tuple(sorted(_mean_scores(rows, baselines), key=peer_order))
+    return scores
 
 
 def stated_questions(
@@ -76,31 +81,35 @@ def question_lives(answers: AnswerColumns, markets: Mapping[str, SeasonMarket]) 
     opens = np.full(len(answers.markets), np.inf)
     np.minimum.at(opens, answers.market, answers.at)
 
-    closes = []
-    known = []
+    closing_times = []
+    known_times = []
     for name in answers.markets:
         page = markets[name]
-        closes.append(page.closes_at.timestamp())
-        known.append(np.inf if page.known_at is None else page.known_at.timestamp())
+        closing_times.append(page.closes_at.timestamp())
+        known_times.append(np.inf if page.known_at is None else page.known_at.timestamp())
 
-    scheduled = np.maximum(np.floor(closes), opens + 1)
-    ends = np.clip(known, opens, scheduled)
+    # A question was to be open for at least a second, so that its lifetime is never 0.
+    scheduled = np.maximum(np.floor(closing_times), opens + 1)
+    ends = np.clip(known_times, opens, scheduled)
     return {"open": opens, "close": ends, "scheduled_close": scheduled, "resolved": ends}
 
 
-def _add_scores(rows: KindRows, question: FormQuestion, baselines: set[str]) -> None:
+def _append_scores(rows: KindRows, question: FormQuestion, baselines: set[str]) -> None:
     """Add everyone's scores on a question, with spot scores at its end, and the community's."""
     forecasts = question.forecasts
-    lived = question.lived
-    if forecasts is None or lived is None:
+    lifetime = question.lived
+    if forecasts is None or lifetime is None:
         return
 
-    base = ~np.isin(forecasts.forecaster, sorted(baselines))
-    values = question_scores(
-        replace(lived, spot=lived.closes), replace(forecasts, base=base), "exact", community=bool(base.any())
-    )
+    is_base = ~np.isin(forecasts.forecaster, sorted(baselines))
+    has_community = bool(is_base.any())
+    with_spot = replace(lifetime, spot=lifetime.closes)
+    with_base = replace(forecasts, base=is_base)
+    values = question_scores(with_spot, with_base, "exact", community=has_community)
+
+    # The columns of the scores are in order of names, with the community last.
     names = np.unique(forecasts.forecaster).tolist()
-    if base.any():
+    if has_community:
         names.append(COMMUNITY)
     rows.asked += 1
     rows.names += names
@@ -108,22 +117,23 @@ def _add_scores(rows: KindRows, question: FormQuestion, baselines: set[str]) -> 
     rows.values.append(values)
 
 
-def _means(rows: KindRows, baselines: set[str]) -> Iterator[MetaculusScores]:
+def _mean_scores(rows: KindRows, baselines: set[str]) -> Iterator[MetaculusScores]:
     """Yield each forecaster's means over the questions of a kind."""
     names, who = np.unique(rows.names, return_inverse=True)
     _, event = np.unique(rows.events, return_inverse=True)
     values = dict(zip(SCORES, np.concatenate(rows.values, axis=1), strict=True))
     means = {name: mean_intervals(who, event, values[name], names.size) for name in MEANS}
+    # A question that a forecaster left out has a coverage of 0.
     coverage = np.bincount(who, np.nan_to_num(values["coverage"]), minlength=names.size) / rows.asked
     answered = np.bincount(who, minlength=names.size)
 
     for place, name in enumerate(names.tolist()):
-        own: dict[str, Any] = {}
+        own_means: dict[str, Any] = {}
         for score, mean in means.items():
-            own[score] = none_for_nan(mean.mean[place])
+            own_means[score] = none_for_nan(mean.mean[place])
         for score in ("baseline", "peer"):
-            own[f"{score}_low"] = none_for_nan(means[score].low[place])
-            own[f"{score}_high"] = none_for_nan(means[score].high[place])
+            own_means[f"{score}_low"] = none_for_nan(means[score].low[place])
+            own_means[f"{score}_high"] = none_for_nan(means[score].high[place])
 
         yield MetaculusScores(
             agent=name,
@@ -132,5 +142,5 @@ def _means(rows: KindRows, baselines: set[str]) -> Iterator[MetaculusScores]:
             coverage=float(coverage[place]),
             outside=name in baselines or name == COMMUNITY,
             brier=None,
-            **own,
+            **own_means,
         )

@@ -65,25 +65,26 @@ class QuestionSpans:
 
 def question_spans(rows: ForecastColumns, question: Ints, known: Floats) -> QuestionSpans:
     """Return the lifetimes of rows' questions; `known` is when each resolution became known."""
-    size = int(question.max(initial=-1)) + 1
-    opens = np.full(size, np.inf)
-    newest = np.full(size, -np.inf)
+    questions = int(question.max(initial=-1)) + 1
+    opens = np.full(questions, np.inf)
+    last_shown = np.full(questions, -np.inf)
     np.minimum.at(opens, question, rows.at)
-    np.maximum.at(newest, question, rows.at)
+    np.maximum.at(last_shown, question, rows.at)
 
     # The scheduled close of a market is the one it was last shown with.
-    is_newest = rows.at == newest[question]
-    closes = np.full(size, np.inf)
-    closes[question[is_newest]] = rows.closes[is_newest]
-    scheduled = np.maximum(closes, opens + 1)
+    is_last_shown = rows.at == last_shown[question]
+    scheduled_close = np.full(questions, np.inf)
+    scheduled_close[question[is_last_shown]] = rows.closes[is_last_shown]
+    scheduled = np.maximum(scheduled_close, opens + 1)
 
-    over = np.full(size, np.inf)
-    over[question] = known[rows.market]
-    return QuestionSpans(opens, np.clip(over, opens, scheduled), scheduled)
+    known_time = np.full(questions, np.inf)
+    known_time[question] = known[rows.market]
+    return QuestionSpans(opens, np.clip(known_time, opens, scheduled), scheduled)
 
 
-def at_instants(question: Ints, at: Ints) -> Ints:
+def number_instants(question: Ints, at: Ints) -> Ints:
     """Return the number of each question's instant, in order of question and time."""
+    # Every time is below `INSTANTS`, so that the number gives both back by division.
     return question * INSTANTS + at
 
 
@@ -101,18 +102,19 @@ def metaculus_scores(
     ended = take_rows(rows, np.flatnonzero(has_ended))
 
     # A market in a cohort is a question, with the same outcome in all of its rows.
-    pair = ended.cohort * len(rows.markets) + ended.market
-    pairs, question = np.unique(pair, return_inverse=True)
-    story = np.zeros(pairs.size, dtype=np.int64)
+    cohort_and_market = ended.cohort * len(rows.markets) + ended.market
+    questions, question = np.unique(cohort_and_market, return_inverse=True)
+    story = np.zeros(questions.size, dtype=np.int64)
     story[question] = ended.story
 
-    base = np.array([name not in outside for name in rows.agents])
-    if base.sum() <= 1:
-        base = np.ones_like(base)
-    grid = _forecast_grid(ended, question, known, base)
+    is_base = np.array([name not in outside for name in rows.agents])
+    # With fewer than two others nobody would be left to compare with.
+    if is_base.sum() <= 1:
+        is_base = np.ones_like(is_base)
+    grid = _forecast_grid(ended, question, known, is_base)
     scores = grid_scores(grid)
     names = (*rows.agents, COMMUNITY)
-    is_outside = np.append(~base, True)
+    is_outside = np.append(~is_base, True)
     means = _mean_scores(names, scores.values, story, is_outside)
     return tuple(sorted(means, key=peer_order))
 
@@ -123,21 +125,21 @@ def _forecast_grid(rows: ForecastColumns, question: Ints, known: Floats, base: F
     is_yes = np.zeros(spans.opens.size, dtype=np.bool_)
     is_yes[question] = rows.outcome == 1
 
-    numbers = at_instants(question, rows.at)
-    instants, line = np.unique(numbers, return_inverse=True)
-    asked = instants // INSTANTS
+    instant_numbers = number_instants(question, rows.at)
+    instants, line = np.unique(instant_numbers, return_inverse=True)
+    question_of_line = instants // INSTANTS
     stated = np.full((instants.size, len(rows.agents)), np.nan)
-    counted = np.flatnonzero(rows.stated & ~rows.early)
-    stated[line[counted], rows.agent[counted]] = stated_belief(rows.forecast[counted])
+    counted_rows = np.flatnonzero(rows.stated & ~rows.early)
+    stated[line[counted_rows], rows.agent[counted_rows]] = stated_belief(rows.forecast[counted_rows])
 
     return ForecastGrid(
-        question=asked,
+        question=question_of_line,
         time=(instants % INSTANTS).astype(np.float64),
         forecast=stated,
-        opens=spans.opens[asked],
-        ends=spans.ends[asked],
-        scheduled=spans.scheduled[asked],
-        yes=is_yes[asked],
+        opens=spans.opens[question_of_line],
+        ends=spans.ends[question_of_line],
+        scheduled=spans.scheduled[question_of_line],
+        yes=is_yes[question_of_line],
         base=base,
     )
 
@@ -147,21 +149,22 @@ def _mean_scores(
 ) -> Iterator[MetaculusScores]:
     """Yield the means of each forecaster who answered anything, given its scores on each question."""
     asked = story.size
-    size = len(names)
-    forecaster = np.tile(np.arange(size), asked)
-    event = np.repeat(story, size)
-    means = {name: mean_intervals(forecaster, event, scores[name].ravel(), size) for name in MEANS}
+    forecasters = len(names)
+    # Scores have a line for each question and a column for each forecaster.
+    forecaster = np.tile(np.arange(forecasters), asked)
+    event = np.repeat(story, forecasters)
+    means = {name: mean_intervals(forecaster, event, scores[name].ravel(), forecasters) for name in MEANS}
     baseline = means["baseline"]
     peer = means["peer"]
 
-    lives = scores["coverage"]
-    answered = np.count_nonzero(~np.isnan(lives), axis=0)
-    coverage = np.nansum(lives, axis=0) / asked
+    coverages = scores["coverage"]
+    answered = np.count_nonzero(~np.isnan(coverages), axis=0)
+    coverage = np.nansum(coverages, axis=0) / asked
 
     for place in np.flatnonzero(answered).tolist():
-        own: dict[str, Any] = {}
+        own_means: dict[str, Any] = {}
         for name, mean in means.items():
-            own[name] = none_for_nan(mean.mean[place])
+            own_means[name] = none_for_nan(mean.mean[place])
 
         yield MetaculusScores(
             agent=names[place],
@@ -173,7 +176,7 @@ def _mean_scores(
             baseline_high=none_for_nan(baseline.high[place]),
             peer_low=none_for_nan(peer.low[place]),
             peer_high=none_for_nan(peer.high[place]),
-            **own,
+            **own_means,
         )
 
 

@@ -11,11 +11,11 @@ Cells = Mapping[str, Callable[[Any], str]]
 UNKNOWN = "–"
 
 
-def notebook_html(verdict: Verdict | None, cells: Cells, rows: Iterable[Any]) -> str:
+def notebook_html(verdict: Verdict | None, text_of_column: Cells, rows: Iterable[Any]) -> str:
     """Return a verdict and a table as HTML, with every name escaped."""
-    lines = ["<tr>" + "".join(f"<th>{escape(heading)}</th>" for heading in cells) + "</tr>"]
+    lines = ["<tr>" + "".join(f"<th>{escape(heading)}</th>" for heading in text_of_column) + "</tr>"]
     for row in rows:
-        line = "".join(f"<td>{escape(cell(row))}</td>" for cell in cells.values())
+        line = "".join(f"<td>{escape(cell(row))}</td>" for cell in text_of_column.values())
         lines.append(f"<tr>{line}</tr>")
 
     sentence = "" if verdict is None else f"<p>{escape(verdict.sentence)}</p>"
@@ -39,4 +39,6 @@ def span(low: float | None, high: float | None, form: str) -> str:
     >>> span(-0.01, 0.02, "+.2f"), span(None, None, "+.2f")
     ('-0.01 to +0.02', '–')
     """
-    return UNKNOWN if low is None or high is None else f"{low:{form}} to {high:{form}}"
+    if low is None or high is None:
+        return UNKNOWN
+    return f"{low:{form}} to {high:{form}}"

@@ -113,23 +113,23 @@ def read_cohort_positions(
         return CohortPositions(stored.cohort.number, agents, None)
 
     lots = positions(marked, stored.cohort.rules.quote_age)
-    kept = tuple(position for position in lots if position.lot.shares or not only_open)
-    return CohortPositions(stored.cohort.number, agents, marked.at, kept)
+    wanted = tuple(position for position in lots if position.lot.shares or not only_open)
+    return CohortPositions(stored.cohort.number, agents, marked.at, wanted)
 
 
 def _agent_positions(agent: str, marked: MarkedCohort, max_age: timedelta) -> Iterator[Position]:
     """Yield the lots of one agent."""
     holdings = _agent_holdings(agent, marked)
-    held = {(lot.market_id, lot.side): lot for lot in lot_values(holdings, marked.snapshot, max_age)}
-    values = {key: lot.value for key, lot in held.items()}
+    held_lots = {(lot.market_id, lot.side): lot for lot in lot_values(holdings, marked.snapshot, max_age)}
+    held_values = {key: lot.value for key, lot in held_lots.items()}
 
-    for key, lot in profit_by_lot(marked.ledgers[agent], values).items():
+    for key, lot in profit_by_lot(marked.ledgers[agent], held_values).items():
         market, side = key
         question = marked.questions.get(market, market)
         position = Position(agent, market, question, side, lot)
-        if key in held:
-            now = held[key]
-            position = replace(position, price=now.price, age=now.age, stale=now.stale)
+        if key in held_lots:
+            held_lot = held_lots[key]
+            position = replace(position, price=held_lot.price, age=held_lot.age, stale=held_lot.stale)
         yield position
 
 
@@ -145,6 +145,7 @@ def _agent_holdings(agent: str, marked: MarkedCohort) -> Holdings:
 def _position_order(position: Position) -> tuple[bool, int, str, str]:
     """Return the sort key of an agent's lots: held ones first, the largest first."""
     lot = position.lot
+    # Held lots are as large as their value, closed ones as the profit that they made.
     size = lot.money.value if lot.shares else lot.money.realised
     return not lot.shares, -size, position.market_id, position.side
 
@@ -221,28 +222,28 @@ def read_account_trades(
     if marked is None:
         return []
 
-    lots = defaultdict(list)
+    positions_of = defaultdict(list)
     for position in positions(marked, stored.cohort.rules.quote_age):
-        lots[position.agent].append(position)
-    markets = sorted({position.market_id for position in chain.from_iterable(lots.values())})
+        positions_of[position.agent].append(position)
+    markets = sorted({position.market_id for position in chain.from_iterable(positions_of.values())})
     pages = read_newest_pages(connection, markets)
-    events = {page.id: page.event_id for page in pages}
+    event_of = {page.id: page.event_id for page in pages}
     payouts = read_payouts(connection, markets)
-    mids = {listing.market.id: listing.quote.price for listing in marked.snapshot if listing.quote}
-    trades = _read_trades(connection, stored.id, marked.at)
-    equity = _read_equity_by_mark(connection, stored.id)
+    mid_of = {listing.market.id: listing.quote.price for listing in marked.snapshot if listing.quote}
+    trades_of = _read_trades(connection, stored.id, marked.at)
+    equity_of = _read_equity_by_mark(connection, stored.id)
 
     accounts = []
     for name, entries in marked.ledgers.items():
-        own = lots[name]
-        world = _MarketEnds(events, payouts, mids, trades.get(name, []), entries)
+        own_positions = positions_of[name]
+        market_ends = _MarketEnds(event_of, payouts, mid_of, trades_of.get(name, []), entries)
         accounts.append(
             AccountTrades(
                 agent=name,
-                trades=tuple(world.trades),
-                ends=world.ends(own),
-                lots=world.lots(own),
-                values=(entries[0].cash, *equity[name]),
+                trades=tuple(market_ends.trades),
+                ends=market_ends.ends(own_positions),
+                lots=market_ends.lots(own_positions),
+                values=(entries[0].cash, *equity_of[name]),
             )
         )
     return accounts
@@ -260,19 +261,23 @@ class _MarketEnds:
 
     def ends(self, lots: Sequence[Position]) -> dict[str, MarketEnd]:
         """Return the state of each position's market; its `paid` is what trades alone don't explain."""
-        paid: dict[MarketId, int] = defaultdict(int)
-        held = {position.market_id for position in lots if position.lot.shares}
+        unexplained: dict[MarketId, int] = defaultdict(int)
+        held_markets = {position.market_id for position in lots if position.lot.shares}
         for position in lots:
-            paid[position.market_id] += position.money.total
+            unexplained[position.market_id] += position.money.total
         for _, trade in self.trades:
-            paid[MarketId(trade.market)] -= trade.flow
+            # The flow of trades is taken off: what remains is what markets themselves paid.
+            unexplained[MarketId(trade.market)] -= trade.flow
 
-        return {market: self._end(market, market in held, amount) for market, amount in sorted(paid.items())}
+        return {
+            market: self._market_end(market, market in held_markets, amount)
+            for market, amount in sorted(unexplained.items())
+        }
 
-    def _end(self, market: MarketId, held: bool, paid: int) -> MarketEnd:
+    def _market_end(self, market: MarketId, is_held: bool, paid: int) -> MarketEnd:
         """Return the state of one market."""
         event = self.events[market]
-        version = None if held else self._version(market)
+        version = None if is_held else self._paid_version(market)
         if version is None:
             return MarketEnd(event, "open", self._mid(market), paid)
 
@@ -281,10 +286,11 @@ class _MarketEnds:
             return MarketEnd(event, "refunded", 0, paid)
         return MarketEnd(event, "settled", payout, paid)
 
-    def _version(self, market: MarketId) -> int | None:
+    def _paid_version(self, market: MarketId) -> int | None:
         """Return the version that was paid; for lots sold before, the newest version."""
         for entry in reversed(self.entries):
             if entry.market_id == market and entry.ref.startswith(RESOLUTION_PREFIX):
+                # If the payment was taken back, the newest version counts.
                 if entry.kind != "reverse":
                     return int(entry.ref.removeprefix(RESOLUTION_PREFIX))
                 break
@@ -319,8 +325,8 @@ def merge_trades(accounts: Iterable[AccountTrades]) -> tuple[list[Trade], dict[s
     for account in accounts:
         trades += account.trades
         for market, end in account.ends.items():
-            before = ends[market].paid if market in ends else 0
-            ends[market] = replace(end, paid=before + end.paid)
+            paid_before = ends[market].paid if market in ends else 0
+            ends[market] = replace(end, paid=paid_before + end.paid)
 
     trades.sort(key=lambda timed: timed[0])
     return [trade for _, trade in trades], ends
@@ -331,13 +337,14 @@ def event_ties(families: Iterable[MarketFamily], ends: Mapping[str, MarketEnd]) 
 
     For other events that is unknown.
     """
-    traded = defaultdict(set)
+    traded_markets = defaultdict(set)
     for market, end in ends.items():
-        traded[end.event].add(market)
+        traded_markets[end.event].add(market)
 
     ties: dict[str, EventTie] = {}
     for family in families:
-        if traded[family.event_id] <= set(family.market_ids):
+        # Markets outside the family could end in any way.
+        if traded_markets[family.event_id] <= set(family.market_ids):
             ties[family.event_id] = "nested" if family.shape == "nested" else "exclusive"
     return ties
 
@@ -369,17 +376,18 @@ def _read_trades(connection: Connection, cohort_id: int, until: datetime) -> dic
     """Return the trades of every entrant of a cohort up to a time, in the order they were made."""
     trades = defaultdict(list)
     for row in connection.execute(TRADES, {"cohort_id": cohort_id, "at": until}):
-        trades[row.name].append((row.at, _trade(row)))
+        trades[row.name].append((row.at, _trade_of_fill(row)))
     return trades
 
 
-def _trade(row: Any) -> Trade:
+def _trade_of_fill(row: Any) -> Trade:
     """Return a fill as a trade, with the mid of YES at that time.
 
     Without a mid it is halfway between bid and ask, else the last trade, else the price paid.
     """
     is_buy = row.action == "buy"
     is_yes = row.side == "YES"
+    # The amount without the fee, which a buyer pays on top and a seller has taken off.
     gross = row.amount - row.fee if is_buy else row.amount + row.fee
 
     mid = row.mid
@@ -388,8 +396,8 @@ def _trade(row: Any) -> Trade:
     elif mid is None:
         mid = row.last
     if mid is None:
-        paid = gross * ONE // row.shares
-        mid = paid if is_yes else ONE - paid
+        price_paid = gross * ONE // row.shares
+        mid = price_paid if is_yes else ONE - price_paid
     return Trade(row.market_id, is_yes, is_buy, row.shares, gross, row.fee, mid, row.probability, row.base)
 
 

@@ -34,15 +34,15 @@ def refresh_leaderboards(record: Record, at: datetime, progress: Progress | None
     """
     with record.reading() as connection:
         keys = _leaderboard_keys(connection)
-        rows = _stale_all_kinds(connection, keys, at)
+        stale_rows = _stale_all_kinds(connection, keys, at)
         if not COMPARISONS.is_current(connection):
             for key in keys:
                 comparisons = compute_comparisons(connection, key)
-                rows.append(COMPARISONS.row(connection, at, comparisons, key))
+                stale_rows.append(COMPARISONS.row(connection, at, comparisons, key))
         if not CATEGORIES.is_current(connection):
-            rows.append(CATEGORIES.row(connection, at, tuple(read_categories(connection))))
-    if rows:
-        record.write(put_rollups, rows)
+            stale_rows.append(CATEGORIES.row(connection, at, tuple(read_categories(connection))))
+    if stale_rows:
+        record.write(put_rollups, stale_rows)
 
     with record.reading() as connection:
         stale = [key for key in keys if not LEADERBOARD.is_current(connection, key)]
@@ -52,7 +52,7 @@ def refresh_leaderboards(record: Record, at: datetime, progress: Progress | None
                 board = compute_leaderboard(connection, key, COMPARISONS.read_current(connection, key))
                 yield LEADERBOARD.row(connection, at, board, key)
 
-        return _write(record, boards(), len(stale), progress)
+        return _write_one_by_one(record, boards(), len(stale), progress)
 
 
 def _stale_all_kinds(connection: Connection, keys: Sequence[int | None], at: datetime) -> list[Rollup]:
@@ -67,22 +67,23 @@ def _stale_all_kinds(connection: Connection, keys: Sequence[int | None], at: dat
 
 def refresh_cache(record: Record, at: datetime, progress: Progress | None = None) -> int:
     """Recompute everything that is stale; return the number of values."""
-    done = refresh_leaderboards(record, at, progress)
+    count = refresh_leaderboards(record, at, progress)
 
     with record.reading() as connection:
         stale = _stale_calibrations(connection)
         rows = (CALIBRATIONS.row(connection, at, compute_calibrations(connection, n), n) for n in stale)
-        done += _write(record, rows, len(stale), progress)
+        count += _write_one_by_one(record, rows, len(stale), progress)
 
     with record.reading() as connection:
         if not _agents_are_current(connection):
-            done += _refresh_agents(record, connection, at, progress)
-    return done
+            count += _refresh_agents(record, connection, at, progress)
+    return count
 
 
 def is_stale(connection: Connection) -> bool:
     """Tell whether anything needs computing, in a record that has a cohort."""
     keys = _leaderboard_keys(connection)
+    # Only the key of all cohorts together: the record has no cohort.
     if len(keys) == 1:
         return False
 
@@ -131,10 +132,10 @@ def _refresh_agents(record: Record, connection: Connection, at: datetime, progre
         # The figures come last, because they mark all other values as current.
         yield FIGURES.row(connection, at, tuple(figures))
 
-    return _write(record, rows(), 2 * len(inputs.agents) + len(BY) + 1, progress)
+    return _write_one_by_one(record, rows(), 2 * len(inputs.agents) + len(BY) + 1, progress)
 
 
-def _write(record: Record, rows: Iterator[Rollup], count: int, progress: Progress | None) -> int:
+def _write_one_by_one(record: Record, rows: Iterator[Rollup], count: int, progress: Progress | None) -> int:
     """Write each value as soon as it is computed."""
     for done, row in enumerate(rows, start=1):
         record.write(put_rollups, [row])

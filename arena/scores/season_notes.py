@@ -22,9 +22,9 @@ def season_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
         count = count_text(without_outcome, "question")
         yield f"not scored: {count} (open, held out, refunded, or settled in part)"
 
-    counts = scored.counts()
+    answered_counts = scored.counts()
     asked = np.count_nonzero(scored.asked)
-    if counts[counts > 0].min(initial=asked) < asked:
+    if answered_counts[answered_counts > 0].min(initial=asked) < asked:
         yield "not everyone was asked the same questions, and scores are over those that each one was asked"
 
     if table.outside:
@@ -41,9 +41,9 @@ def _skill_notes(table: ForecastTable) -> Iterator[str]:
     forecasts = sum(int(np.count_nonzero(np.isnan(margin))) for margin in margins)
     questions = sum(bool(np.isnan(margin).any()) for margin in margins)
     if table.market is not None:
-        without = is_scored(table.outcome) & np.isnan(table.market)
-        forecasts += int(np.count_nonzero(without))
-        questions += np.unique(table.question[without]).size
+        is_without_price = is_scored(table.outcome) & np.isnan(table.market)
+        forecasts += int(np.count_nonzero(is_without_price))
+        questions += np.unique(table.question[is_without_price]).size
     if forecasts:
         count = f"{count_text(forecasts, 'forecast')} on {count_text(questions, 'question')}"
         yield f"not in skill: {count} without a price or odds at that time"

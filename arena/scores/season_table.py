@@ -60,16 +60,16 @@ class SeasonRows:
     min_coverage: float
 
 
-def turn_times(cohort: Ints, number: Ints, rounds: Mapping[tuple[int, int], datetime]) -> Floats:
+def turn_times(cohort: Ints, round_number: Ints, round_times: Mapping[tuple[int, int], datetime]) -> Floats:
     """Return the times of turns in seconds since 1970, given the times of rounds.
 
     Cohorts that decide at the same instant are kept apart by a microsecond.
     """
-    places, row = np.unique(np.stack([cohort, number]), axis=1, return_inverse=True)
+    rounds_used, round_of_row = np.unique(np.stack([cohort, round_number]), axis=1, return_inverse=True)
     times = []
-    for own_cohort, own_round in places.T.tolist():
-        times.append(rounds[own_cohort, own_round].timestamp() + own_cohort * MICROSECOND)
-    return np.array(times, dtype=np.float64)[row.ravel()]
+    for own_cohort, own_round in rounds_used.T.tolist():
+        times.append(round_times[own_cohort, own_round].timestamp() + own_cohort * MICROSECOND)
+    return np.array(times, dtype=np.float64)[round_of_row.ravel()]
 
 
 def season_table(name: str, season: SeasonRows) -> ForecastTable:
@@ -77,20 +77,20 @@ def season_table(name: str, season: SeasonRows) -> ForecastTable:
 
     Peer scores leave out baselines, and decisions from before a model's release are not counted.
     """
-    own = season.yes_no
+    yes_no = season.yes_no
     answers = season.answers
-    is_counted = ~own.early
+    is_counted = ~yes_no.early
     is_answer_counted = ~answers.early
-    used = {own.agents[place] for place in np.unique(own.agent[is_counted])}
-    used |= {answers.agents[place] for place in np.unique(answers.agent[is_answer_counted])}
-    forecasters = tuple(sorted(used))
+    names_used = {yes_no.agents[place] for place in np.unique(yes_no.agent[is_counted])}
+    names_used |= {answers.agents[place] for place in np.unique(answers.agent[is_answer_counted])}
+    forecasters = tuple(sorted(names_used))
 
-    lives = _lives(season)
+    lives = _market_lives(season)
     rows = np.flatnonzero(is_answer_counted)
     shown = shown_answers(answers, rows, season.time, season.markets, lives.of(answers.markets))
     forms = season_forms(shown)
 
-    early = int(own.early.sum() + answers.early.sum())
+    early = int(yes_no.early.sum() + answers.early.sum())
     notes = []
     if early:
         notes.append(f"left out: {count_text(early, 'forecast')} from before the release of the model")
@@ -113,7 +113,7 @@ def season_table(name: str, season: SeasonRows) -> ForecastTable:
         as_of=as_of,
         outside=outside,
         references=references,
-        unranked=_too_little(season, forecasters),
+        unranked=_reasons_without_rank(season, forecasters),
         titles={market: page.title for market, page in season.markets.items() if page.title},
     )
 
@@ -139,102 +139,113 @@ class MarketLives:
         }
 
 
-def _lives(season: SeasonRows) -> MarketLives:
+def _market_lives(season: SeasonRows) -> MarketLives:
     """Return the lifetimes of all markets that were shown.
 
     A market opens when it was first shown, and ends when it closed or its resolution was known.
     """
     names = (*season.yes_no.markets, *season.answers.markets)
     places = {name: place for place, name in enumerate(names)}
-    first = np.full(len(names), np.inf)
-    last = np.full(len(names), -np.inf)
+    first_shown = np.full(len(names), np.inf)
+    last_shown = np.full(len(names), -np.inf)
     offset = len(season.yes_no.markets)
     for market, time in (
         (season.yes_no.market, season.yes_no.time),
         (season.answers.market + offset, season.time),
     ):
-        np.minimum.at(first, market, time)
-        np.maximum.at(last, market, time)
+        np.minimum.at(first_shown, market, time)
+        np.maximum.at(last_shown, market, time)
 
-    closes = []
-    known = []
+    closing_times = []
+    known_times = []
     for name in names:
         page = season.markets[name]
-        closes.append(page.closes_at.timestamp())
-        known.append(np.nan if page.known_at is None else page.known_at.timestamp())
+        closing_times.append(page.closes_at.timestamp())
+        known_times.append(np.nan if page.known_at is None else page.known_at.timestamp())
 
     # A venue may date a close before a market was last shown. What is planned takes a second or more.
-    planned = np.maximum(np.maximum(np.array(closes), last), first + 1)
-    ended = np.array(known, dtype=np.float64)
-    closed = np.maximum(np.fmin(planned, ended), last)
-    return MarketLives(places, first, closed, planned, np.maximum(ended, planned))
+    planned = np.maximum(np.maximum(np.array(closing_times), last_shown), first_shown + 1)
+    resolved_at = np.array(known_times, dtype=np.float64)
+    closed = np.maximum(np.fmin(planned, resolved_at), last_shown)
+    return MarketLives(
+        places=places,
+        opened=first_shown,
+        closed=closed,
+        planned=planned,
+        resolved=np.maximum(resolved_at, planned),
+    )
 
 
 def _yes_no_columns(season: SeasonRows, forecasters: tuple[str, ...], lives: MarketLives) -> dict[str, Any]:
     """Return the columns of yes/no markets, sorted by question, forecaster and time."""
     rows = season.yes_no
-    counted = np.flatnonzero(~rows.early)
-    used = np.unique(rows.market[counted]).tolist()
+    counted_rows = np.flatnonzero(~rows.early)
+    used = np.unique(rows.market[counted_rows]).tolist()
     questions = sorted(rows.markets[place] for place in used)
     question_of = {name: place for place, name in enumerate(questions)}
     pages = [season.markets[name] for name in questions]
-    events, event = _numbered([page.event for page in pages])
-    categories, category = _numbered([page.category for page in pages])
+    events, event = _names_and_numbers([page.event for page in pages])
+    categories, category = _names_and_numbers([page.category for page in pages])
     outcome = np.array([page.outcome for page in pages], dtype=np.float64)
     times = lives.of(tuple(questions))
 
-    ranks = {name: place for place, name in enumerate(forecasters)}
-    who = np.array([ranks.get(name, -1) for name in rows.agents], dtype=np.int64)[rows.agent[counted]]
-    asked = np.array([question_of.get(name, -1) for name in rows.markets], dtype=np.int64)
-    question = asked[rows.market[counted]]
-    order = np.lexsort((rows.time[counted], who, question))
+    forecaster_number = {name: place for place, name in enumerate(forecasters)}
+    forecaster_of_agent = np.array([forecaster_number.get(name, -1) for name in rows.agents], dtype=np.int64)
+    who = forecaster_of_agent[rows.agent[counted_rows]]
+    question_of_market = np.array([question_of.get(name, -1) for name in rows.markets], dtype=np.int64)
+    question = question_of_market[rows.market[counted_rows]]
+    order = np.lexsort((rows.time[counted_rows], who, question))
     question = question[order]
-    counted = counted[order]
+    counted_rows = counted_rows[order]
     return {
         "questions": tuple(questions),
         "question": question,
         "forecaster": who[order],
-        "probability": rows.chance[counted],
+        "probability": rows.chance[counted_rows],
         "outcome": outcome[question],
         "events": events,
         "event": event[question],
         "categories": categories,
         "category": category[question],
-        "market": rows.price[counted],
-        "time": rows.time[counted],
+        "market": rows.price[counted_rows],
+        "time": rows.time[counted_rows],
         **{column: values[question] for column, values in times.items()},
     }
 
 
-def _numbered(texts: list[str]) -> tuple[tuple[str, ...], Ints]:
+def _names_and_numbers(texts: list[str]) -> tuple[tuple[str, ...], Ints]:
     """Return the distinct texts, sorted, and each text's index among them."""
     names = sorted(set(texts))
     places = {name: place for place, name in enumerate(names)}
     return tuple(names), np.array([places[text] for text in texts], dtype=np.int64)
 
 
-def _too_little(season: SeasonRows, forecasters: tuple[str, ...]) -> dict[str, str]:
+def _reasons_without_rank(season: SeasonRows, forecasters: tuple[str, ...]) -> dict[str, str]:
     """Return the agents that answered too little to be ranked, with the reason."""
-    own = season.yes_no
+    yes_no = season.yes_no
     answers = season.answers
-    outcome = np.array([season.markets[name].outcome for name in own.markets], dtype=np.float64)
-    is_over = np.array([bool(season.markets[name].answer) for name in answers.markets], dtype=np.bool_)
-    is_ended = is_scored(outcome[own.market]) & ~own.early
-    is_answer_ended = is_over[answers.market] & ~answers.early
+    outcome = np.array([season.markets[name].outcome for name in yes_no.markets], dtype=np.float64)
+    has_answer = np.array([bool(season.markets[name].answer) for name in answers.markets], dtype=np.bool_)
+    is_ended = is_scored(outcome[yes_no.market]) & ~yes_no.early
+    is_answer_ended = has_answer[answers.market] & ~answers.early
 
     reasons = {}
     for name in forecasters:
         asked = 0
         answered = 0
         for agents, agent, ended, stated in (
-            (own.agents, own.agent, is_ended, own.stated),
+            (yes_no.agents, yes_no.agent, is_ended, yes_no.stated),
             (answers.agents, answers.agent, is_answer_ended, answers.stated),
         ):
             if name not in agents:
                 continue
-            is_own = ended & (agent == agents.index(name))
-            asked += int(is_own.sum())
-            answered += int((is_own & stated).sum())
-        if season.kinds[name] != MARKET and asked and answered / asked < season.min_coverage:
-            reasons[name] = f"covers {answered / asked:.0%} of what has resolved"
+            is_asked = ended & (agent == agents.index(name))
+            asked += int(is_asked.sum())
+            answered += int((is_asked & stated).sum())
+
+        if season.kinds[name] == MARKET or not asked:
+            continue
+        coverage = answered / asked
+        if coverage < season.min_coverage:
+            reasons[name] = f"covers {coverage:.0%} of what has resolved"
     return reasons

@@ -35,21 +35,22 @@ class Slice:
 
 def slice_gains(rows: ForecastColumns, by: str) -> list[Slice]:
     """Return every agent's gain on the market in each slice that holds rows of its own, by slice."""
-    names, place = BY[by](rows)
+    names, slice_number = BY[by](rows)
 
     slices: list[Slice] = []
     for number, name in enumerate(names):
-        own = take_rows(rows, np.flatnonzero(place == number))
-        slices += (Slice(name, gain) for gain in gains(own) if gain.rows)
+        slice_rows = take_rows(rows, np.flatnonzero(slice_number == number))
+        slices += (Slice(name, gain) for gain in gains(slice_rows) if gain.rows)
     return slices
 
 
 def category(rows: ForecastColumns) -> Labels:
     """Return rows by their market's category at its venue."""
-    order = sorted(range(len(rows.categories)), key=rows.categories.__getitem__)
-    rank = np.argsort(np.array(order, dtype=np.int64))
-    names = [rows.categories[place] or "none" for place in order]
-    return names, rank[rows.category]
+    by_name = sorted(range(len(rows.categories)), key=rows.categories.__getitem__)
+    # Sorting the order itself gives each category's place in it.
+    rank_of_category = np.argsort(np.array(by_name, dtype=np.int64))
+    names = [rows.categories[place] or "none" for place in by_name]
+    return names, rank_of_category[rows.category]
 
 
 def horizon(rows: ForecastColumns) -> Labels:
@@ -101,7 +102,7 @@ def read_slices(connection: Connection, by: str, cohort: int | None = None) -> S
 
 def compute_slices(connection: Connection, by: str, cohort: int | None = None) -> list[Slice]:
     """Return the slices as of now."""
-    select_cohorts(read_cohorts(connection), cohort)
+    select_cohorts(read_cohorts(connection), cohort)  # raises if there is no such cohort
     return slice_gains(read_forecast_columns(connection, cohort), by)
 
 

@@ -64,8 +64,8 @@ class DuelSpending:
 def read_spending(connection: Connection, duel: Duel, cohort: int | None = None) -> DuelSpending:
     """Return the costs of a duel's agents, in all cohorts or in one."""
     cohorts = select_cohorts(read_cohorts(connection), cohort)
-    a = _spending(connection, duel.a, cohorts, cohort)
-    b = _spending(connection, duel.b, cohorts, cohort)
+    a = _agent_costs(connection, duel.a, cohorts, cohort)
+    b = _agent_costs(connection, duel.b, cohorts, cohort)
 
     # The gain is that of the only one with tools, or else of a.
     buyer = a
@@ -75,20 +75,21 @@ def read_spending(connection: Connection, duel: Duel, cohort: int | None = None)
         other = a
         duel = duel.reversed()
 
-    extra = None
+    extra_usd = None
     if buyer.usd is not None and other.usd is not None:
-        extra = buyer.usd - other.usd
+        extra_usd = buyer.usd - other.usd
 
+    same_setups = _setups_without_tools(cohorts, a.agent) == _setups_without_tools(cohorts, b.agent)
     return DuelSpending(
         a=a,
         b=b,
-        tools_only=a.tools != b.tools and _settings(cohorts, a.agent) == _settings(cohorts, b.agent),
+        tools_only=a.tools != b.tools and same_setups,
         buyer=buyer.agent,
         gain=duel.gap,
-        extra_usd=extra,
-        gain_per_dollar=_per_dollar(duel.gap, extra),
-        low_per_dollar=_per_dollar(duel.low, extra),
-        high_per_dollar=_per_dollar(duel.high, extra),
+        extra_usd=extra_usd,
+        gain_per_dollar=_per_dollar(duel.gap, extra_usd),
+        low_per_dollar=_per_dollar(duel.low, extra_usd),
+        high_per_dollar=_per_dollar(duel.high, extra_usd),
     )
 
 
@@ -99,53 +100,55 @@ def _per_dollar(value: float | None, usd: float | None) -> float | None:
     return value / usd
 
 
-def _spending(
+def _agent_costs(
     connection: Connection, agent: str, cohorts: Sequence[StoredCohort], cohort: int | None
 ) -> DuelCosts:
     """Return the costs of one agent."""
-    row = _board_row(connection, agent, cohort)
-    numbers = {stored.cohort.number: stored.cohort.evidence for stored in cohorts}
-    costs = []
+    scores = _agent_scores(connection, agent, cohort)
+    article_source_of = {stored.cohort.number: stored.cohort.evidence for stored in cohorts}
+    step_costs = []
     sources: set[str] = set()
     requests = 0
 
     for step in _read_tool_steps(connection, agent):
-        if step.cohort not in numbers:
+        if step.cohort not in article_source_of:
             continue
-        asked = tool_requests(step.reply)
-        requests += len(asked)
-        if asked:
-            costs.append(step.cost)
-        if any(request["function"]["name"] not in LOCAL_TOOLS for request in asked):
-            sources.add(numbers[step.cohort])
+        requested_tools = tool_requests(step.reply)
+        requests += len(requested_tools)
+        if requested_tools:
+            step_costs.append(step.cost)
+        if any(request["function"]["name"] not in LOCAL_TOOLS for request in requested_tools):
+            sources.add(article_source_of[step.cohort])
 
+    # One unknown cost makes the total unknown.
     steps_usd = None
     answers_usd = None
-    known = [cost for cost in costs if cost is not None]
-    if row.cost_usd is not None and len(known) == len(costs):
-        steps_usd = sum(known) / ONE
-        answers_usd = row.cost_usd - steps_usd
+    known_costs = [cost for cost in step_costs if cost is not None]
+    if scores.cost_usd is not None and len(known_costs) == len(step_costs):
+        steps_usd = sum(known_costs) / ONE
+        answers_usd = scores.cost_usd - steps_usd
 
+    # The record doesn't have what other sources charge.
     sources_usd = None
     usd = None
     if sources <= {*FREE_SOURCES}:
         sources_usd = 0.0
-        usd = row.cost_usd
+        usd = scores.cost_usd
 
     return DuelCosts(
         agent=agent,
-        tools=row.tools,
+        tools=scores.tools,
         requests=requests,
         steps_usd=steps_usd,
         sources_usd=sources_usd,
         answers_usd=answers_usd,
         usd=usd,
-        skill=row.skill,
-        skill_per_dollar=_per_dollar(row.skill, usd),
+        skill=scores.skill,
+        skill_per_dollar=_per_dollar(scores.skill, usd),
     )
 
 
-def _board_row(connection: Connection, agent: str, cohort: int | None) -> LeaderboardRow:
+def _agent_scores(connection: Connection, agent: str, cohort: int | None) -> LeaderboardRow:
     """Return an agent's scores, from the cached leaderboard if it is current."""
     board = LEADERBOARD.read_current(connection, cohort)
     if board is not None:
@@ -155,7 +158,9 @@ def _board_row(connection: Connection, agent: str, cohort: int | None) -> Leader
     return next(row for row in rows if row.agent == agent)
 
 
-def _settings(cohorts: Sequence[StoredCohort], agent: str) -> list[tuple[int, str, dict[str, Any]]]:
+def _setups_without_tools(
+    cohorts: Sequence[StoredCohort], agent: str
+) -> list[tuple[int, str, dict[str, Any]]]:
     """Return an agent's setup in each cohort, without its tools."""
     setups = []
     for stored in cohorts:
@@ -168,57 +173,61 @@ def _settings(cohorts: Sequence[StoredCohort], agent: str) -> list[tuple[int, st
 
 def spending_sentences(spending: DuelSpending) -> list[str]:
     """Return sentences on what each agent cost and what that bought; none for two without a model."""
-    both = (spending.a, spending.b)
-    if not any(costs.usd is None or costs.usd or costs.tools for costs in both):
+    both_costs = (spending.a, spending.b)
+    # Agents without a model cost nothing, and have no tools.
+    if not any(costs.usd is None or costs.usd or costs.tools for costs in both_costs):
         return []
 
     sentences = [f"Cost: {_cost_text(spending.a)}; {_cost_text(spending.b)}."]
-    bought = [f"{costs.agent} {_number(costs.skill_per_dollar)}" for costs in both if costs.usd != 0]
-    if bought:
-        sentences.append(f"Skill per dollar: {'; '.join(bought)}.")
-        sentences += _tools_sentence(spending)
+    skill_texts = [
+        f"{costs.agent} {_points_text(costs.skill_per_dollar)}" for costs in both_costs if costs.usd != 0
+    ]
+    if skill_texts:
+        sentences.append(f"Skill per dollar: {'; '.join(skill_texts)}.")
+        sentences += _tools_sentences(spending)
     return sentences
 
 
-def _tools_sentence(spending: DuelSpending) -> list[str]:
+def _tools_sentences(spending: DuelSpending) -> list[str]:
     """Return a sentence on what the tools that only one has, or its extra dollars, have bought."""
     buyer = spending.buyer
     tools = spending.a.tools if buyer == spending.a.agent else spending.b.tools
     if spending.tools_only:
-        about = f"They differ in tools alone: {buyer} has {', '.join(tools) or 'none'}"
+        difference = f"They differ in tools alone: {buyer} has {', '.join(tools) or 'none'}"
     elif tools:
-        about = f"They differ in more than the tools of {buyer}"
+        difference = f"They differ in more than the tools of {buyer}"
     else:
         return []
 
-    extra = spending.extra_usd
-    if extra is None:
-        return [f"{about}. Skill per dollar is unknown: {UNKNOWN}."]
+    extra_usd = spending.extra_usd
+    if extra_usd is None:
+        return [f"{difference}. Skill per dollar is unknown: {UNKNOWN}."]
 
-    more = "less" if extra < 0 else "more"
-    sentence = f"{about}; its skill is {_number(spending.gain)} for {_dollars(abs(extra))} {more}"
+    direction = "less" if extra_usd < 0 else "more"
+    price = f"{_dollars_text(abs(extra_usd))} {direction}"
+    sentence = f"{difference}; its skill is {_points_text(spending.gain)} for {price}"
     if spending.gain_per_dollar is not None:
-        sentence += f": {_number(spending.gain_per_dollar)} a dollar"
+        sentence += f": {_points_text(spending.gain_per_dollar)} a dollar"
         if spending.low_per_dollar is not None:
-            low = _number(spending.low_per_dollar)
-            sentence += f", from {low} to {_number(spending.high_per_dollar)}"
+            low = _points_text(spending.low_per_dollar)
+            sentence += f", from {low} to {_points_text(spending.high_per_dollar)}"
     return [f"{sentence}."]
 
 
 def _cost_text(costs: DuelCosts) -> str:
     """Return an agent's cost in words."""
-    total = f"{costs.agent} {_dollars(costs.usd)}"
+    total = f"{costs.agent} {_dollars_text(costs.usd)}"
     if not costs.tools:
         return total
 
-    parts = f"{costs.requests:,} requests for tools {_dollars(costs.steps_usd)}"
-    parts += f", answers {_dollars(costs.answers_usd)}"
+    parts = f"{costs.requests:,} requests for tools {_dollars_text(costs.steps_usd)}"
+    parts += f", answers {_dollars_text(costs.answers_usd)}"
     if costs.sources_usd is None:
         parts += f", sources {UNKNOWN}"
     return f"{total} ({parts})"
 
 
-def _dollars(usd: float | None) -> str:
+def _dollars_text(usd: float | None) -> str:
     """Return an amount in cents, or more exactly if it is only a few of them."""
     if usd is None:
         return UNKNOWN
@@ -227,7 +236,7 @@ def _dollars(usd: float | None) -> str:
     return f"${usd:.4f}"
 
 
-def _number(value: float | None) -> str:
+def _points_text(value: float | None) -> str:
     """Return a difference in Brier points as text."""
     return "unknown" if value is None else f"{value:+.4f}"
 

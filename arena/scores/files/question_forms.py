@@ -46,7 +46,7 @@ EDGE = 1e-10
 SLACK = 1e-6
 """How far the ends of a cdf may be from 0 and 1."""
 Kind = Literal["choice", "number"]
-Said = TypeVar("Said")
+Content = TypeVar("Content")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +152,13 @@ def form_rows(cells: Cells) -> Flags:
 
 
 @dataclass(frozen=True, slots=True)
-class FormForecasts(Generic[Said]):
+class FormForecasts(Generic[Content]):
     """The forecasts of a question by forecaster and time: who, when, the first row, and the content."""
 
     who: list[str] = field(default_factory=list)
     at: list[float] = field(default_factory=list)
     row: list[int] = field(default_factory=list)
-    said: list[Said] = field(default_factory=list)
+    content: list[Content] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class FormRows:
         """Tell whether a row states nothing about the question."""
         return not any(self.text(column, row) for column in ("option", "probability", *SHAPES))
 
-    def forecasts(self, read_content: Callable[[list[int]], Said | None]) -> FormForecasts[Said]:
+    def forecasts(self, read_content: Callable[[list[int]], Content | None]) -> FormForecasts[Content]:
         """Return the non-empty results of reading the rows of each forecast."""
         times = self.times.get("time")
         rows_of = defaultdict[tuple[str, float], list[int]](list)
@@ -218,7 +218,7 @@ class FormRows:
                 at = float(times[row])
             rows_of[self.text("forecaster", row), at].append(row)
 
-        forecasts: FormForecasts[Said] = FormForecasts()
+        forecasts: FormForecasts[Content] = FormForecasts()
         for (who, at), rows in sorted(rows_of.items()):
             with self.cells.noted():
                 content = read_content(rows)
@@ -226,7 +226,7 @@ class FormRows:
                     forecasts.who.append(who)
                     forecasts.at.append(at)
                     forecasts.row.append(rows[0])
-                    forecasts.said.append(content)
+                    forecasts.content.append(content)
         return forecasts
 
 
@@ -294,7 +294,7 @@ def _lifetime(own: FormRows, starts: Floats) -> MetaculusQuestion:
     )
 
 
-def _standing_times(own: FormRows, forecasts: FormForecasts[Said]) -> tuple[Floats, Floats]:
+def _standing_times(own: FormRows, forecasts: FormForecasts[Content]) -> tuple[Floats, Floats]:
     """Return the times from which and until which each forecast stood."""
     who = np.array(forecasts.who)
     is_followed = np.append(who[1:] == who[:-1], False)
@@ -322,7 +322,7 @@ def _choice_question(question: FormQuestion, own: FormRows) -> FormQuestion:
     if own.cells.faults.found or not forecasts.who:
         return question
 
-    probabilities = np.array([forecast.given for forecast in forecasts.said])
+    probabilities = np.array([forecast.given for forecast in forecasts.content])
 
     # Where a forecast lacks an option it gives it nothing; the rest is scaled to add up to 1.
     shares = np.nan_to_num(probabilities)
@@ -337,8 +337,8 @@ def _choice_question(question: FormQuestion, own: FormRows) -> FormQuestion:
         options=OptionForecasts(
             names=tuple(names),
             shares=shares,
-            odds=np.array([forecast.odds for forecast in forecasts.said]),
-            margin=np.array([forecast.margin for forecast in forecasts.said]),
+            odds=np.array([forecast.odds for forecast in forecasts.content]),
+            margin=np.array([forecast.margin for forecast in forecasts.content]),
             answer=answer,
             times={column: values[forecasts.row] for column, values in own.times.items()},
             reasons=tuple(own.text("reason", row) for row in forecasts.row),
@@ -519,7 +519,7 @@ def _number_question(question: FormQuestion, own: FormRows) -> FormQuestion:
         return question
 
     outcome_share = nan
-    density = np.array([forecast.density for forecast in forecasts.said])
+    density = np.array([forecast.density for forecast in forecasts.content])
     if not density.size or not np.isfinite(density).all():
         # Densities are given at the outcome, so that the outcome itself is needed for others only.
         outcome_share = number_range.share(
@@ -531,7 +531,7 @@ def _number_question(question: FormQuestion, own: FormRows) -> FormQuestion:
     if not density.size:
         return question
 
-    median = np.array([forecast.median for forecast in forecasts.said])
+    median = np.array([forecast.median for forecast in forecasts.content])
     distance = np.full(median.size, nan)
     has_distance = np.isfinite(median) & isfinite(outcome_share)
     if has_distance.any():
@@ -558,7 +558,7 @@ def _densities_at_outcome(
     open_ends = number_range.open_low + number_range.open_high
     ignorance = np.full(start.size, 1 - OUTSIDE * open_ends)
     density = np.full(start.size, nan)
-    for place, forecast in enumerate(forecasts.said):
+    for place, forecast in enumerate(forecasts.content):
         density[place] = forecast.density
         if forecast.curve is not None:
             of_cdf = _density_of_cdf(number_range, outcome_share, forecasts.row[place], forecast.curve)

@@ -75,10 +75,11 @@ def report_file(
     if by_category and table.category is None:
         raise ArenaError("no_category", f"{table.name} has no column category", "add it, or leave out --by")
     scores = score_file(table, mode, by_category, choices)
+    # The community, which is no forecaster of the file, is not part of what explains the scores.
     rows = [row for row in scores.rows if row.forecaster in table.forecasters]
-    own = dict.fromkeys(row.forecaster for row in rows if row.ranked and row.copies is None)
-    copies = {row.forecaster: row.copies for row in rows if row.copies is not None}
-    compared = compared_rows(table)
+    ranked_originals = dict.fromkeys(row.forecaster for row in rows if row.ranked and row.copies is None)
+    copied_by = {row.forecaster: row.copies for row in rows if row.copies is not None}
+    rows_compared = compared_rows(table)
 
     @cache
     def other_mode() -> Sequence[ForecasterScores]:
@@ -88,8 +89,8 @@ def report_file(
     return FileReport(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         name=table.name,
-        calibration=file_calibrations(compared, own),
-        copies=file_copies(compared, copies),
+        calibration=file_calibrations(rows_compared, ranked_originals),
+        copies=file_copies(rows_compared, copied_by),
         worst=worst_forecasts(table, _leaders(rows)),
         comparisons=published_comparisons(table, rows, other_mode),
     )

@@ -22,44 +22,51 @@ MOST_COLUMNS = 10
 
 
 def score_notes(
-    table: ForecastTable, scored: QuestionScores, choices: ScoreChoices, few: bool, boundless: bool
+    table: ForecastTable,
+    scored: QuestionScores,
+    choices: ScoreChoices,
+    no_interval: bool,
+    has_infinite_log: bool,
 ) -> Iterator[str]:
-    """Yield the notes on scores: `few` if no skill has an interval, `boundless` if a log score is −∞."""
-    ended = is_scored(table.outcome)
+    """Yield the notes on scores.
+
+    `no_interval` means that no skill has an interval, and `has_infinite_log` that a log score is −∞.
+    """
+    is_ended = is_scored(table.outcome)
     yield from table.notes
     if table.ignored:
         yield f"columns that were not read: {first_names(table.ignored, MOST_COLUMNS)}"
     if choices.provisional:
         yield from _provisional_notes(table, scored)
     else:
-        yield from _open_notes(table, ended)
+        yield from _open_notes(table, is_ended)
     yield from _form_notes(table)
     if not scored.asked.any():
         yield "nothing resolved: no question has an outcome that can be scored, so there are no scores"
         return
 
     yield from _answer_notes(scored, choices)
-    compared = [form for form in table.forms if form.ended and form.options is not None]
+    choice_questions = [form for form in table.forms if form.ended and form.options is not None]
     yield from _peer_notes(table, scored)
-    if ended.any():
-        yield from _constant_notes(table, ended, choices)
-    if ended.any() or compared:
-        yield from _skill_notes(table, ended, compared, few)
+    if is_ended.any():
+        yield from _constant_notes(table, is_ended, choices)
+    if is_ended.any() or choice_questions:
+        yield from _skill_notes(table, is_ended, choice_questions, no_interval)
     yield from _number_notes(scored)
-    if boundless:
+    if has_infinite_log:
         yield "a log score of −∞ (null in JSON): someone gave probability 0 to what happened"
 
 
-def _open_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
+def _open_notes(table: ForecastTable, is_ended: Flags) -> Iterator[str]:
     """Yield notes on questions without an outcome that is scored."""
-    still_open = _open_rows(table)
-    if still_open.any():
-        count = _count_text(table, still_open)
+    is_open = _open_rows(table)
+    if is_open.any():
+        count = _forecast_count_text(table, is_open)
         yield f"not scored yet: {count} without an outcome"
 
-    in_part = ~ended & ~still_open
-    if in_part.any():
-        count = _count_text(table, in_part)
+    is_partial = ~is_ended & ~is_open
+    if is_partial.any():
+        count = _forecast_count_text(table, is_partial)
         yield f"not scored: {count} that ended in a fraction or a refund"
 
 
@@ -74,9 +81,9 @@ def _open_rows(table: ForecastTable) -> Flags:
 def _form_notes(table: ForecastTable) -> Iterator[str]:
     """Yield how many multiple choice or numeric questions have no outcome, and how many never will."""
     called_off = sum(form.called_off for form in table.forms)
-    waiting = sum(not form.ended for form in table.forms) - called_off
-    if waiting:
-        count = count_text(waiting, "question")
+    open_questions = sum(not form.ended for form in table.forms) - called_off
+    if open_questions:
+        count = count_text(open_questions, "question")
         yield f"not scored yet: {count} of options or a number, without an outcome"
     if called_off:
         count = count_text(called_off, "question")
@@ -86,12 +93,12 @@ def _form_notes(table: ForecastTable) -> Iterator[str]:
 def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
     """Yield how many questions are scored by a price, and how many are not scored even so."""
     yes_no = len(table.questions)
-    counted = np.flatnonzero(scored.asked[:yes_no])
+    scored_questions = np.flatnonzero(scored.asked[:yes_no])
     is_ended = is_scored(table.outcome)
-    answered = np.unique(table.question[is_ended])
-    unanswered = [own.place for own in table.unanswered]
-    ended = np.union1d(answered, unanswered)
-    by_price = np.setdiff1d(counted, ended)
+    answered_questions = np.unique(table.question[is_ended])
+    unanswered_questions = [own.place for own in table.unanswered]
+    ended_questions = np.union1d(answered_questions, unanswered_questions)
+    by_price = np.setdiff1d(scored_questions, ended_questions)
     if by_price.size:
         count = count_text(by_price.size, "question")
         yield (
@@ -101,9 +108,9 @@ def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator
 
     is_open = np.isnan(table.outcome)
     still_open = np.unique(table.question[is_open])
-    left = np.setdiff1d(still_open, counted)
-    if left.size:
-        count = count_text(left.size, "question")
+    unscored_open = np.setdiff1d(still_open, scored_questions)
+    if unscored_open.size:
+        count = count_text(unscored_open.size, "question")
         yield (
             f"not scored yet: {count} without an outcome; a price counts that is "
             "later than the forecasts, in the columns time and market_probability"
@@ -114,58 +121,58 @@ def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str
     """Yield a note if forecasters answered different questions."""
     counts = scored.counts()
     asked = int(scored.asked.sum())
-    answered = counts[counts > 0]
-    if not answered.size:
+    answered_counts = counts[counts > 0]
+    if not answered_counts.size:
         return
 
-    least = answered.min()
-    most = answered.max()
+    least = answered_counts.min()
+    most = answered_counts.max()
     if least == asked:
         return
 
-    place = int(np.flatnonzero(counts == least)[0])
-    fewest = scored.forecasters[place]
-    span = f"from {least:,} ({fewest}) to {most:,}"
+    least_index = int(np.flatnonzero(counts == least)[0])
+    least_forecaster = scored.forecasters[least_index]
+    span = f"from {least:,} ({least_forecaster}) to {most:,}"
     if least == most:
         span = f"each {least:,}"
     sentence = f"forecasters answered different questions: {span} of {asked:,}"
-    if answered.size == 1:
-        sentence = f"{fewest} answered {answered[0]:,} of {asked:,} questions"
+    if answered_counts.size == 1:
+        sentence = f"{least_forecaster} answered {answered_counts[0]:,} of {asked:,} questions"
 
-    own = "scores marked * are over the questions that each one answered and can't be compared"
+    star_note = "scores marked * are over the questions that each one answered and can't be compared"
     if scored.kinds("number") == asked:
         yield sentence
-        yield own
+        yield star_note
         return
 
-    if answered.size > 1:
+    if answered_counts.size > 1:
         if not choices.adjusted:
             sentence += "; --adjusted allows for how hard each one's questions were"
         sentence += ", --against NAME compares on common ones"
     counts_as = "0, in Brier as wrong" if choices.rule == "metaculus" else "wrong"
     yield sentence
     yield (
-        f"{own}; under all and in the order a missing answer counts as {counts_as}, in skill as the "
+        f"{star_note}; under all and in the order a missing answer counts as {counts_as}, in skill as the "
         "market's price"
     )
 
 
-def _constant_notes(table: ForecastTable, ended: Flags, choices: ScoreChoices) -> Iterator[str]:
+def _constant_notes(table: ForecastTable, is_ended: Flags, choices: ScoreChoices) -> Iterator[str]:
     """Yield which forecasters always state the same, which moves everyone else's peer scores."""
-    constant = constant_forecasters(table, ended, choices.outside)
-    if constant:
-        named = ", ".join(constant)
-        options = " ".join(f"--outside {quote(name)}" for name in constant[:5])
-        yield f"always the same answer, and counted in everybody's peer score: {named} ({options})"
+    constant_names = constant_forecasters(table, is_ended, choices.outside)
+    if constant_names:
+        shown_names = ", ".join(constant_names)
+        options = " ".join(f"--outside {quote(name)}" for name in constant_names[:5])
+        yield f"always the same answer, and counted in everybody's peer score: {shown_names} ({options})"
 
 
-def constant_forecasters(table: ForecastTable, ended: Flags, outside: Collection[str]) -> list[str]:
+def constant_forecasters(table: ForecastTable, is_ended: Flags, outside: Collection[str]) -> list[str]:
     """Return the forecasters with one probability throughout; nobody if only two are compared."""
     if len(table.forecasters) <= 2:
         return []
 
-    who = table.forecaster[ended]
-    probability = table.probability[ended]
+    who = table.forecaster[is_ended]
+    probability = table.probability[is_ended]
     forecasters = len(table.forecasters)
     least = np.full(forecasters, inf)
     most = np.full(forecasters, -inf)
@@ -175,19 +182,19 @@ def constant_forecasters(table: ForecastTable, ended: Flags, outside: Collection
     counts = np.bincount(who, minlength=forecasters)
     is_same = least == most
     is_constant = is_same & (counts >= MANY)
-    constant = []
+    constant_names = []
     for place in np.flatnonzero(is_constant):
         name = table.forecasters[place]
         if name not in outside:
-            constant.append(name)
-    return constant
+            constant_names.append(name)
+    return constant_names
 
 
 def _peer_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
     """Yield what is missing for peer scores, and for means over time."""
     if scored.question.size:
-        forecasters = np.bincount(scored.question)
-        if forecasters.max() < 2:
+        forecasters_of_question = np.bincount(scored.question)
+        if forecasters_of_question.max() < 2:
             yield "no peer and relative scores: no question has two forecasters"
 
     if table.close is None and table.time is not None:
@@ -198,19 +205,19 @@ def _peer_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
 
 
 def _skill_notes(
-    table: ForecastTable, ended: Flags, compared: Sequence[FormQuestion], few: bool
+    table: ForecastTable, is_ended: Flags, choice_questions: Sequence[FormQuestion], no_interval: bool
 ) -> Iterator[str]:
     """Yield what is missing for skill, on yes/no and multiple choice questions."""
     if table.market is None:
         yield "no skill against the market: it needs a column market_probability"
         return
 
-    without = ended & np.isnan(table.market)
-    if without.any():
-        count = _count_text(table, without)
+    is_without_price = is_ended & np.isnan(table.market)
+    if is_without_price.any():
+        count = _forecast_count_text(table, is_without_price)
         yield f"not in skill: {count} without a market_probability"
 
-    yield from _odds_notes(compared)
+    yield from _odds_notes(choice_questions)
     if not table.event_column:
         yield (
             "no column event: every question counts as its own event, so intervals are too narrow "
@@ -221,17 +228,17 @@ def _skill_notes(
             "no columns time and resolved: every outcome counts only after the last forecast, so who is "
             "better is looked at once, and nothing says since when"
         )
-    if few:
+    if no_interval:
         yield "not enough events for an interval of skill: with --json, reason says how many more it takes"
 
 
-def _odds_notes(compared: Sequence[FormQuestion]) -> Iterator[str]:
+def _odds_notes(choice_questions: Sequence[FormQuestion]) -> Iterator[str]:
     """Yield how many multiple choice forecasts have no odds, and whose odds had a margin."""
-    margins = odds_margins(compared)
-    missing = [int(np.count_nonzero(np.isnan(margin))) for margin in margins]
-    if any(missing):
-        forecasts = count_text(sum(missing), "forecast")
-        questions = count_text(int(np.count_nonzero(missing)), "question")
+    margins = odds_margins(choice_questions)
+    missing_counts = [int(np.count_nonzero(np.isnan(margin))) for margin in margins]
+    if any(missing_counts):
+        forecasts = count_text(sum(missing_counts), "forecast")
+        questions = count_text(int(np.count_nonzero(missing_counts)), "question")
         yield f"not in skill: {forecasts} on {questions} without a market_probability for each option"
     yield from scaled_notes(margins)
 
@@ -243,30 +250,31 @@ def odds_margins(forms: Sequence[FormQuestion]) -> list[Floats]:
 
 def scaled_notes(margins: Sequence[Floats]) -> Iterator[str]:
     """Yield how many forecasts have odds with a margin, and how large it was."""
-    margin = np.concatenate([np.zeros(0), *margins])
-    is_scaled = np.abs(margin) > SLACK
-    scaled = margin[is_scaled]
-    if scaled.size:
-        forecasts = count_text(scaled.size, "forecast")
-        least = f"{scaled.min():+.1%}"
-        most = f"{scaled.max():+.1%}"
-        span = least if least == most else f"{least} to {most}, on average {scaled.mean():+.1%}"
+    all_margins = np.concatenate([np.zeros(0), *margins])
+    # A smaller margin is the rounding of the file; NaN, without odds, is not scaled.
+    is_scaled = np.abs(all_margins) > SLACK
+    scaled_margins = all_margins[is_scaled]
+    if scaled_margins.size:
+        forecasts = count_text(scaled_margins.size, "forecast")
+        least = f"{scaled_margins.min():+.1%}"
+        most = f"{scaled_margins.max():+.1%}"
+        span = least if least == most else f"{least} to {most}, on average {scaled_margins.mean():+.1%}"
         yield f"odds scaled to add up to 1: {forecasts} with a margin of {span}"
 
 
 def _number_notes(scored: QuestionScores) -> Iterator[str]:
     """Yield how many questions nobody can be compared on, if there are others."""
-    numbers = scored.kinds("number")
+    numeric_questions = scored.kinds("number")
     asked = int(scored.asked.sum())
-    if numbers and numbers < asked:
-        count = count_text(numbers, "question")
+    if numeric_questions and numeric_questions < asked:
+        count = count_text(numeric_questions, "question")
         yield f"not in skill, nor in who is better than whom: {count} of a number, which have no Brier score"
 
 
-def _count_text(table: ForecastTable, rows: Flags) -> str:
+def _forecast_count_text(table: ForecastTable, rows: Flags) -> str:
     """Return the number of forecasts in some rows, and of their questions, in words."""
     count = int(rows.sum())
-    own = np.unique(table.question[rows])
+    questions_in_rows = np.unique(table.question[rows])
     forecasts = count_text(count, "forecast")
-    questions = count_text(own.size, "question")
+    questions = count_text(questions_in_rows.size, "question")
     return f"{forecasts} on {questions}"

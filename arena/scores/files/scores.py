@@ -171,26 +171,27 @@ def score_file(
     adjusted Brier score, else by peer score, else by Brier score. Unranked forecasters come last.
     """
     _check_names(table, choices)
-    scored = _questions_of(table, mode, choices)
+    scored = _score_questions_by(table, mode, choices)
     rows: list[ForecasterScores] = []
     verdict: Verdict | None = None
     if by_category and table.category is not None:
-        places = {name: place for place, name in enumerate(table.categories)}
+        category_numbers = {name: number for number, name in enumerate(table.categories)}
         names = {form.category or "" for form in table.forms}
-        names.update(places)
+        names.update(category_numbers)
         for name in sorted(names):
-            place = places.get(name, -1)
-            is_own = table.category == place
-            part = table.take(np.flatnonzero(is_own), name)
-            own = _questions_of(part, mode, choices)
-            compared = compared_rows(part)
-            own_rows = _forecaster_rows(part, compared, own, name, choices)
+            # Only questions of other kinds may be in a category that no row has: −1 selects none.
+            category_number = category_numbers.get(name, -1)
+            is_in_category = table.category == category_number
+            category_table = table.take(np.flatnonzero(is_in_category), name)
+            category_scored = _score_questions_by(category_table, mode, choices)
+            rows_compared = compared_rows(category_table)
+            own_rows = _forecaster_rows(category_table, rows_compared, category_scored, name, choices)
             own_rows.sort(key=lambda row: rank_key(row, choices))
             rows.extend(own_rows)
     else:
-        compared = compared_rows(table)
-        own_rows = _forecaster_rows(table, compared, scored, None, choices)
-        verdict = _verdict(own_rows, compared, scored, choices)
+        rows_compared = compared_rows(table)
+        own_rows = _forecaster_rows(table, rows_compared, scored, None, choices)
+        verdict = _verdict(own_rows, rows_compared, scored, choices)
         verdicts = {own.agent: own for own in verdict.agents}
         for row in own_rows:
             own_verdict = verdicts[row.forecaster]
@@ -198,9 +199,9 @@ def score_file(
         rows.sort(key=lambda row: rank_key(row, choices))
 
     has_skill = any(row.skill is not None for row in rows)
-    few = has_skill and all(row.skill_low is None for row in rows)
-    boundless = any(row.log == -inf for row in rows)
-    notes = tuple(score_notes(table, scored, choices, few, boundless))
+    no_interval = has_skill and all(row.skill_low is None for row in rows)
+    has_infinite_log = any(row.log == -inf for row in rows)
+    notes = tuple(score_notes(table, scored, choices, no_interval, has_infinite_log))
     return FileScores(
         mode, verdict, tuple(rows), notes, table.form, table.published, table.skipped, table.faults
     )
@@ -214,17 +215,17 @@ def _check_names(table: ForecastTable, choices: ScoreChoices) -> None:
             what = f"{table.name} has a forecaster named {name!r}, a name that is reserved"
             raise ArenaError("reserved_name", what, "give the forecaster another name")
 
-    named = [("--outside", name) for name in choices.outside]
+    named_by_option = [("--outside", name) for name in choices.outside]
     if choices.against is not None:
-        named.append(("--against", choices.against))
-    for option, name in named:
+        named_by_option.append(("--against", choices.against))
+    for option, name in named_by_option:
         if name not in table.forecasters:
-            known = ", ".join(table.forecasters[:20])
+            some_names = ", ".join(table.forecasters[:20])
             what = f"{option} names {name!r}, which has no forecast in {table.name}"
-            raise ArenaError("unknown_name", what, f"forecasters: {known}", status=64)
+            raise ArenaError("unknown_name", what, f"forecasters: {some_names}", status=64)
 
 
-def _questions_of(part: ForecastTable, mode: Mode, choices: ScoreChoices) -> QuestionScores:
+def _score_questions_by(part: ForecastTable, mode: Mode, choices: ScoreChoices) -> QuestionScores:
     """Return everyone's scores by question."""
     return score_questions(
         part,
@@ -241,20 +242,20 @@ def _verdict(
     """Return the verdict on the forecasters of these rows; the community is not one of them."""
     is_ended = is_scored(compared.outcome)
     events = np.unique(compared.event[is_ended])
-    resolved = events.size
-    order = None
-    if not resolved and scored.kinds("number"):
-        order = _order_text(rows, choices.rule)
-    if not resolved and not choices.provisional:
-        resolved = int(scored.asked.sum())  # these have ended, though nobody answered them
+    resolved_events = events.size
+    order_text = None
+    if not resolved_events and scored.kinds("number"):
+        order_text = _order_text(rows, choices.rule)
+    if not resolved_events and not choices.provisional:
+        resolved_events = int(scored.asked.sum())  # these have ended, though nobody answered them
 
-    unranked = choices.without_rank
-    entries = [name for name in compared.forecasters if name not in unranked]
+    without_rank = choices.without_rank
+    entries = [name for name in compared.forecasters if name not in without_rank]
     has_skills = all(row.skill is not None for row in rows if row.ranked and row.forecaster in entries)
     candidates = []
     for row in rows:
         why_not = row.why_not
-        if order is not None:
+        if order_text is not None:
             why_not = NO_BRIER
         skill = row.skill
         if not has_skills:  # someone saw no prices, so only Brier scores compare all
@@ -263,7 +264,7 @@ def _verdict(
         name = row.forecaster
         candidate = Candidate(
             agent=name,
-            is_reference=name in unranked or name not in compared.forecasters,
+            is_reference=name in without_rank or name not in compared.forecasters,
             why_not=why_not,
             copies=row.copies,
             skill=skill,
@@ -271,8 +272,8 @@ def _verdict(
         )
         candidates.append(candidate)
 
-    state = SeasonState(resolved_events=resolved, order=order)
-    pairs, against_price = compared_pairs(compared, unranked)
+    state = SeasonState(resolved_events=resolved_events, order=order_text)
+    pairs, against_price = compared_pairs(compared, without_rank)
     return make_verdict(
         candidates, pairs, against_price, state, lambda time: time_in_file_form(time, compared)
     )
@@ -301,91 +302,92 @@ def _forecaster_rows(
     choices: ScoreChoices,
 ) -> list[ForecasterScores]:
     """Return the row of each forecaster, in the order of the file; in a category, of those who are in it."""
-    counts = scored.counts()
-    events = scored.counts(event=True)
+    answered_counts = scored.counts()
+    event_counts = scored.counts(event=True)
     asked = int(scored.asked.sum())
     is_unranked = np.isin(scored.forecasters, list(table.unranked))
-    is_ranked = (counts > 0) & (counts >= MIN_COVERAGE * asked) & ~is_unranked
-    community = len(table.forecasters)
-    comparisons = compare_file(compared, np.flatnonzero(is_ranked[:community]), choices.without_rank)
+    is_ranked = (answered_counts > 0) & (answered_counts >= MIN_COVERAGE * asked) & ~is_unranked
+    # The community, if it is scored, comes after all forecasters.
+    community_number = len(table.forecasters)
+    comparisons = compare_file(compared, np.flatnonzero(is_ranked[:community_number]), choices.without_rank)
 
     means = {name: scored.means(name) for name in MEANS}
     if choices.adjusted and asked:
         means["adjusted"] = adjusted_scores(scored, choices.outside)
     coverage = scored.means("coverage").mean
-    at_worst = _brier_at_worst(scored)
-    versus = gaps_to_rival(scored, choices.against) if choices.against is not None else {}
-    halves: Mapping[int, HalfScores] = {}
+    briers_at_worst = _brier_with_missing_as_wrong(scored)
+    gap_of = gaps_to_rival(scored, choices.against) if choices.against is not None else {}
+    half_scores_of: Mapping[int, HalfScores] = {}
     if choices.rule == "forecastbench":
-        halves = dict(enumerate(half_scores(scored, table, choices.outside)))
+        half_scores_of = dict(enumerate(half_scores(scored, table, choices.outside)))
 
     rows = []
-    for place in _places_of(table, category, choices):
-        answered = int(counts[place])
-        own: dict[str, Any] = {}
+    for forecaster in _forecasters_with_row(table, category, choices):
+        answered = int(answered_counts[forecaster])
+        own_means: dict[str, Any] = {}
         intervals = {}
         for name, mean in means.items():
-            own[name] = none_for_nan(float(mean.mean[place]))
-            intervals[name] = _span_at(mean, place)
+            own_means[name] = none_for_nan(float(mean.mean[forecaster]))
+            intervals[name] = _span_at(mean, forecaster)
 
-        filled = _filled_scores(own, float(at_worst[place]), answered, asked, choices.rule)
-        full = filled["brier"]
+        filled = _filled_scores(own_means, float(briers_at_worst[forecaster]), answered, asked, choices.rule)
+        brier_over_all = filled["brier"]
         row = ForecasterScores(
-            forecaster=scored.forecasters[place],
+            forecaster=scored.forecasters[forecaster],
             category=category,
-            forecasts=int(scored.rows[place]),
+            forecasts=int(scored.rows[forecaster]),
             questions=answered,
-            events=int(events[place]),
+            events=int(event_counts[forecaster]),
             missing=asked - answered,
-            **own,
-            coverage=none_for_nan(float(coverage[place])),
+            **own_means,
+            coverage=none_for_nan(float(coverage[forecaster])),
             intervals=intervals,
             filled=filled,
-            brier_skill=None if full is None else 1 - full / KNOWS_NOTHING,
-            band=None if full is None else brier.band(full),
-            ranked=bool(is_ranked[place]) or (place == community and answered > 0),
+            brier_skill=None if brier_over_all is None else 1 - brier_over_all / KNOWS_NOTHING,
+            band=None if brier_over_all is None else brier.band(brier_over_all),
+            ranked=bool(is_ranked[forecaster]) or (forecaster == community_number and answered > 0),
             why_not=None,
-            gap=versus.get(place),
-            halves=halves.get(place),
+            gap=gap_of.get(forecaster),
+            halves=half_scores_of.get(forecaster),
         )
         if choices.rule == "autocast":
-            row = replace(row, autocast=autocast_scores(scored, place))
+            row = replace(row, autocast=autocast_scores(scored, forecaster))
         if choices.parts:
-            row = replace(row, parts=_brier_parts(table, place))
-        rows.append(_judged(row, comparisons, asked, table.unranked.get(row.forecaster)))
+            row = replace(row, parts=_brier_parts(table, forecaster))
+        rows.append(_with_skill_or_reason(row, comparisons, asked, table.unranked.get(row.forecaster)))
     return rows
 
 
-def _places_of(table: ForecastTable, category: str | None, choices: ScoreChoices) -> list[int]:
+def _forecasters_with_row(table: ForecastTable, category: str | None, choices: ScoreChoices) -> list[int]:
     """Return the forecasters that get a row: those of a category, or all, and the community if wanted."""
     forecasters = len(table.forecasters)
-    places = set(range(forecasters))
+    with_row = set(range(forecasters))
     if category is not None:
-        own, _ = different(table.forecaster)
-        places = set(own.tolist())
+        answering, _ = different(table.forecaster)
+        with_row = set(answering.tolist())
         for form in table.forms:
             for name in form.forecasters:
-                place = table.forecasters.index(name)
-                places.add(place)
+                forecaster = table.forecasters.index(name)
+                with_row.add(forecaster)
     if choices.community:
-        places.add(forecasters)
-    return sorted(places)
+        with_row.add(forecasters)
+    return sorted(with_row)
 
 
-def _brier_at_worst(scored: QuestionScores) -> Floats:
+def _brier_with_missing_as_wrong(scored: QuestionScores) -> Floats:
     """Return everyone's Brier score with missing answers counted as 1; numbers have none."""
-    size = len(scored.forecasters)
-    count = int(scored.asked.sum()) - scored.kinds("number")
-    if not count:
-        return np.full(size, np.nan)
+    forecasters = len(scored.forecasters)
+    question_count = int(scored.asked.sum()) - scored.kinds("number")
+    if not question_count:
+        return np.full(forecasters, np.nan)
 
     brier_scores = scored.values["brier"]
     is_known = ~np.isnan(brier_scores)
-    who = scored.who[is_known]
-    total = np.bincount(who, brier_scores[is_known], minlength=size)
-    answered = np.bincount(who, minlength=size)
-    missing = count - answered
-    return (total + missing) / count
+    forecaster = scored.who[is_known]
+    total = np.bincount(forecaster, brier_scores[is_known], minlength=forecasters)
+    answered = np.bincount(forecaster, minlength=forecasters)
+    missing = question_count - answered
+    return (total + missing) / question_count
 
 
 def _filled_scores(
@@ -394,11 +396,11 @@ def _filled_scores(
     """Return a forecaster's scores over all questions, including those that it didn't answer."""
     filled = {"brier": None if means["brier"] is None else none_for_nan(brier_at_worst)}
     for name in METACULUS:
-        filled[name] = _over_all(means[name], answered, asked, rule)
+        filled[name] = _mean_over_all(means[name], answered, asked, rule)
     return filled
 
 
-def _over_all(mean: float | None, answered: int, asked: int, rule: Rule) -> float | None:
+def _mean_over_all(mean: float | None, answered: int, asked: int, rule: Rule) -> float | None:
     """Return a mean over answered questions as one over all; None if it is unknown.
 
     By Metaculus's rule a missing answer counts as 0, here without improving a negative mean.
@@ -407,6 +409,7 @@ def _over_all(mean: float | None, answered: int, asked: int, rule: Rule) -> floa
         return mean
     if rule != "metaculus":
         return None
+    # A missing answer counts as 0, which must not improve a negative mean.
     over_all = mean * answered / asked
     return min(mean, over_all)
 
@@ -424,21 +427,21 @@ def _brier_parts(table: ForecastTable, place: int) -> BrierParts | None:
     """Return a forecaster's Brier score on yes/no questions, decomposed; None without any."""
     is_own = table.forecaster == place
     is_ended = is_scored(table.outcome)
-    own = np.flatnonzero(is_own & is_ended)
-    if not own.size:
+    own_rows = np.flatnonzero(is_own & is_ended)
+    if not own_rows.size:
         return None
 
-    probability = table.probability[own]
-    outcome = table.outcome[own]
-    question = table.question[own]
-    by_bins = murphy.decompose(probability, outcome, question)
-    by_steps = corp.decompose(probability, outcome, question)
+    probability = table.probability[own_rows]
+    outcome = table.outcome[own_rows]
+    question = table.question[own_rows]
+    by_murphy = murphy.decompose(probability, outcome, question)
+    by_corp = corp.decompose(probability, outcome, question)
     return BrierParts(
-        reliability=none_for_nan(by_bins.reliability),
-        resolution=none_for_nan(by_bins.resolution),
-        uncertainty=none_for_nan(by_bins.uncertainty),
-        miscalibration=none_for_nan(by_steps.miscalibration),
-        discrimination=none_for_nan(by_steps.discrimination),
+        reliability=none_for_nan(by_murphy.reliability),
+        resolution=none_for_nan(by_murphy.resolution),
+        uncertainty=none_for_nan(by_murphy.uncertainty),
+        miscalibration=none_for_nan(by_corp.miscalibration),
+        discrimination=none_for_nan(by_corp.discrimination),
     )
 
 
@@ -450,16 +453,16 @@ def rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str,
     elif choices.rule == "forecastbench" and row.halves is not None:
         keys = [row.halves.index, _negative(row.halves.overall)]
     elif choices.rule == "autocast" and row.autocast is not None:
-        own = row.autocast
-        errors = (own.combined, own.true_false, own.multiple_choice, own.numeric)
+        autocast = row.autocast
+        errors = (autocast.combined, autocast.true_false, autocast.multiple_choice, autocast.numeric)
         keys = list(map(_negative, errors))
     else:
-        ranks = None
+        negative_rank_sum = None
         if row.rank_low is not None and row.rank_high is not None:
-            ranks = -(row.rank_low + row.rank_high)
+            negative_rank_sum = -(row.rank_low + row.rank_high)
         adjusted_key = _negative(row.adjusted)
         brier_key = _negative(row.filled["brier"])
-        keys = [ranks, row.skill_low, row.skill, adjusted_key, row.filled["peer"], brier_key]
+        keys = [negative_rank_sum, row.skill_low, row.skill, adjusted_key, row.filled["peer"], brier_key]
 
     highest_first = [inf if key is None else -key for key in keys]
     return (not row.ranked, *highest_first, row.forecaster)
@@ -470,7 +473,7 @@ def _negative(value: float | None) -> float | None:
     return None if value is None else -value
 
 
-def _judged(
+def _with_skill_or_reason(
     row: ForecasterScores, comparisons: FileComparisons, asked: int, why_not: str | None
 ) -> ForecasterScores:
     """Return the row with the uncertainty of its skill, or with why it is not ranked."""
@@ -483,9 +486,9 @@ def _judged(
         return replace(row, why_not=why_not or f"covers {share:.0%} of the questions")
 
     gain = comparisons.gains.get(row.forecaster)
-    copied = comparisons.copies.get(row.forecaster)
+    copied_forecaster = comparisons.copies.get(row.forecaster)
     if gain is None:
-        return replace(row, reason="no market_probability", copies=copied)
+        return replace(row, reason="no market_probability", copies=copied_forecaster)
     return replace(
         row,
         skill=gain.skill,
@@ -493,7 +496,7 @@ def _judged(
         skill_high=gain.high,
         skill_p=gain.p,
         evidence=comparisons.evidence[row.forecaster],
-        copies=copied,
+        copies=copied_forecaster,
         events_effective=gain.effective,
         reason=gain.reason,
     )

@@ -90,16 +90,16 @@ def shown_answers(
 
 
 @dataclass(frozen=True, slots=True)
-class SaidRows:
+class ParsedRows:
     """Answers sorted by question, agent and time, with their parsed content.
 
-    `said` has the chances or quantiles that each index in `answer` stands for; `start` and `end` are the
-    times from and until which each answer stood.
+    `answer_content` has the chances or quantiles that each index in `answer` stands for; `start` and `end`
+    are the times from and until which each answer stood.
     """
 
     rows: ShownAnswers
     forms: tuple[QuestionForm, ...]
-    said: Sequence[Mapping[str, Any]]
+    answer_content: Sequence[Mapping[str, Any]]
     answer: Ints
     start: Floats
     end: Floats
@@ -125,44 +125,49 @@ def season_forms(rows: ShownAnswers) -> tuple[FormQuestion, ...]:
     """Return the questions of a season other than yes/no, sorted by name."""
     if not rows.market.size:
         return ()
-    own = _said_rows(rows)
-    numbers = _number_columns(own)
+    parsed = _parsed_rows(rows)
+    numbers = _number_columns(parsed)
 
-    starts = np.flatnonzero(np.diff(own.market, prepend=-1))
-    edges = [*starts.tolist(), own.market.size]
+    starts = np.flatnonzero(np.diff(parsed.market, prepend=-1))
+    edges = [*starts.tolist(), parsed.market.size]
     questions = []
-    for first, last in pairwise(edges):
-        questions.append(_question(own, numbers, slice(first, last)))
+    for first_row, end_row in pairwise(edges):
+        questions.append(_question(parsed, numbers, slice(first_row, end_row)))
     return tuple(questions)
 
 
-def _said_rows(rows: ShownAnswers) -> SaidRows:
+def _parsed_rows(rows: ShownAnswers) -> ParsedRows:
     """Return sorted rows; a skipped answer agrees with the odds, or else knows nothing."""
     order = rows.order
     forms = tuple(map(form_of, rows.forms))
-    texts = list(rows.answers)
+    answer_texts = list(rows.answers)
     answer = rows.answer[order]
     form = rows.form[order]
     blind = rows.blind[order]
 
-    silent = np.flatnonzero(answer < 0)
-    for row_form, is_blind in sorted(set(zip(form[silent].tolist(), blind[silent].tolist(), strict=True))):
-        imputed = question_kind(forms[row_form].kind).uniform(forms[row_form])
-        if forms[row_form].odds and not is_blind:
-            imputed = Distribution(forms[row_form].odds)
-        answer[(answer < 0) & (form == row_form) & (blind == is_blind)] = len(texts)
-        texts.append(imputed.text)
+    # A skipped answer counts as the odds of its form; without odds, or if they were not shown, as ignorance.
+    skipped_rows = np.flatnonzero(answer < 0)
+    skipped = set(zip(form[skipped_rows].tolist(), blind[skipped_rows].tolist(), strict=True))
+    for form_number, is_blind in sorted(skipped):
+        question_form = forms[form_number]
+        imputed = question_kind(question_form.kind).uniform(question_form)
+        if question_form.odds and not is_blind:
+            imputed = Distribution(question_form.odds)
+
+        answer[(answer < 0) & (form == form_number) & (blind == is_blind)] = len(answer_texts)
+        answer_texts.append(imputed.text)
 
     market = rows.market[order]
     who = rows.agents[order]
     start = rows.time[order]
+    # A forecast stands until the next of the same agent on the same question.
     is_followed = (market[1:] == market[:-1]) & (who[1:] == who[:-1])
     end = np.full(start.size, np.inf)
     end[:-1] = np.where(is_followed, start[1:], np.inf)
-    return SaidRows(
+    return ParsedRows(
         rows=rows,
         forms=forms,
-        said=json.loads(f"[{','.join(texts)}]"),
+        answer_content=json.loads(f"[{','.join(answer_texts)}]"),
         answer=answer,
         start=start,
         end=end,
@@ -173,13 +178,13 @@ def _said_rows(rows: ShownAnswers) -> SaidRows:
     )
 
 
-def _question(own: SaidRows, numbers: NumberColumns, part: slice) -> FormQuestion:
+def _question(parsed: ParsedRows, numbers: NumberColumns, part: slice) -> FormQuestion:
     """Return a question with the answers to it."""
-    place = int(own.market[part.start])
-    name = own.rows.markets[place]
-    page = own.rows.pages[name]
-    times = {column: float(values[place]) for column, values in own.rows.lives.items()}
-    who = tuple(own.who[part].tolist())
+    market_number = int(parsed.market[part.start])
+    name = parsed.rows.markets[market_number]
+    page = parsed.rows.pages[name]
+    times = {column: float(values[market_number]) for column, values in parsed.rows.lives.items()}
+    who = tuple(parsed.who[part].tolist())
     form = form_of(page.form)
     question = FormQuestion(
         name=name,
@@ -194,8 +199,8 @@ def _question(own: SaidRows, numbers: NumberColumns, part: slice) -> FormQuestio
         called_off=page.known_at is not None and not page.answer,
     )
     if has_options(form):
-        return _choice(replace(question, kind="choice"), own, part, page.answer, times)
-    return _number(question, own, numbers, part)
+        return _choice_question(replace(question, kind="choice"), parsed, part, page.answer, times)
+    return _number_question(question, parsed, numbers, part)
 
 
 def has_options(form: QuestionForm) -> bool:
@@ -203,80 +208,85 @@ def has_options(form: QuestionForm) -> bool:
     return question_kind(form.kind).KEY == "options"
 
 
-def _choice(
-    question: FormQuestion, own: SaidRows, part: slice, happened: str, times: Mapping[str, float]
+def _choice_question(
+    question: FormQuestion, parsed: ParsedRows, part: slice, happened: str, times: Mapping[str, float]
 ) -> FormQuestion:
     """Return a multiple choice question with the answers to it."""
-    form = own.form[part]
-    used = np.unique(form).tolist()
-    options = set(chain.from_iterable(own.forms[place].options for place in used))
+    form = parsed.form[part]
+    forms_used = np.unique(form).tolist()
+    options = set(chain.from_iterable(parsed.forms[form_number].options for form_number in forms_used))
     names = option_order(options | {happened} - {""})
     has_other = names[-1].lower() == OTHER
 
     # An option that a form didn't have yet was not asked for; the site reads it from "Other".
     count = form.size
-    given = np.full((count, len(names)), np.nan if has_other else 0.0)
+    probabilities = np.full((count, len(names)), np.nan if has_other else 0.0)
     odds = np.full((count, len(names)), np.nan)
-    answer = own.answer[part]
-    for place in used:
-        rows = np.flatnonzero(form == place)
-        columns = np.array([names.index(option) for option in own.forms[place].options])
-        chances = [own.said[index]["chances"] for index in answer[rows].tolist()]
-        given[np.ix_(rows, columns)] = np.array(chances) / ONE
-        if own.forms[place].odds:
+    answers = parsed.answer[part]
+    for form_number in forms_used:
+        rows = np.flatnonzero(form == form_number)
+        form_asked = parsed.forms[form_number]
+        option_columns = np.array([names.index(option) for option in form_asked.options])
+        chances = [parsed.answer_content[index]["chances"] for index in answers[rows].tolist()]
+        probabilities[np.ix_(rows, option_columns)] = np.array(chances) / ONE
+        if form_asked.odds:
             odds[rows] = 0.0
-            odds[np.ix_(rows, columns)] = np.array(own.forms[place].odds) / ONE
+            odds[np.ix_(rows, option_columns)] = np.array(form_asked.odds) / ONE
 
-    shares = np.nan_to_num(given)
+    shares = np.nan_to_num(probabilities)
     shares /= shares.sum(axis=1, keepdims=True)
-    total = odds.sum(axis=1)
-    reasons = own.rows.reasons
-    columns_of_time = {column: np.full(count, value) for column, value in times.items()}
-    ended = names.index(happened) if happened else None
+    odds_total = odds.sum(axis=1)
+    reasons = parsed.rows.reasons
+    question_times = {column: np.full(count, value) for column, value in times.items()}
+    outcome = names.index(happened) if happened else None
     question = replace(
         question,
         options=OptionForecasts(
             names=tuple(names),
             shares=shares,
-            odds=odds / total[:, None],
-            margin=total - 1,
-            answer=ended,
-            times={"time": own.start[part], **columns_of_time},
-            reasons=tuple("" if why < 0 else reasons[why] for why in own.reason[part].tolist()),
+            odds=odds / odds_total[:, None],
+            margin=odds_total - 1,
+            answer=outcome,
+            times={"time": parsed.start[part], **question_times},
+            reasons=tuple("" if why < 0 else reasons[why] for why in parsed.reason[part].tolist()),
         ),
     )
-    if ended is None:
+    if outcome is None:
         return question
 
-    is_answer = np.arange(len(names)) == ended
+    is_answer = np.arange(len(names)) == outcome
     return replace(
         question,
         brier=((shares - is_answer) ** 2).sum(axis=1) / 2,
         distance=np.full(count, np.nan),
         blank=(1 - 1 / len(names)) / 2,
-        forecasts=multiple_choice(own.who[part], own.start[part], given, ended, own.end[part]),
+        forecasts=multiple_choice(
+            parsed.who[part], parsed.start[part], probabilities, outcome, parsed.end[part]
+        ),
     )
 
 
-def _number(question: FormQuestion, own: SaidRows, numbers: NumberColumns, part: slice) -> FormQuestion:
+def _number_question(
+    question: FormQuestion, parsed: ParsedRows, numbers: NumberColumns, part: slice
+) -> FormQuestion:
     """Return a question of a number or a date with the answers to it."""
     if not question.ended:
         return question
 
-    page = own.rows.pages[question.name]
-    truth = asked_range(form_of(page.form)).place(page.answer)
-    in_range = min(max(truth, 0.0), 1.0)
+    page = parsed.rows.pages[question.name]
+    outcome_share = asked_range(form_of(page.form)).place(page.answer)
+    outcome_in_range = min(max(outcome_share, 0.0), 1.0)
     chance = numbers.chance[part]
     count = chance.size
     return replace(
         question,
         brier=np.full(count, np.nan),
-        distance=np.abs(np.clip(numbers.median[part], 0, 1) - in_range),
-        blank=abs(0.5 - in_range),
+        distance=np.abs(np.clip(numbers.median[part], 0, 1) - outcome_in_range),
+        blank=abs(0.5 - outcome_in_range),
         forecasts=Forecasts(
-            forecaster=own.who[part],
-            start=own.start[part],
-            end=own.end[part],
+            forecaster=parsed.who[part],
+            start=parsed.start[part],
+            end=parsed.end[part],
             chance=chance,
             base=np.ones(count, dtype=np.bool_),
             other=chance,
@@ -295,7 +305,7 @@ class AskedRange(NumberRange):
 
     def place(self, text: str) -> float:
         """Return the position of a value: 0 at the lower end, 1 at the upper; beyond these at open ends."""
-        share = self.share(_value(text))
+        share = self.share(_parse_value_cached(text))
         if not self.open_low:
             share = max(share, 0.0)
         if not self.open_high:
@@ -304,7 +314,7 @@ class AskedRange(NumberRange):
 
 
 @lru_cache(maxsize=65_536)
-def _value(text: str) -> float:
+def _parse_value_cached(text: str) -> float:
     """Return a number, or a date in seconds; cached, because few values are stated again and again."""
     return parse_value(text)
 
@@ -315,56 +325,63 @@ def asked_range(form: QuestionForm) -> AskedRange:
     return AskedRange(parse_value(form.low), parse_value(form.high), form.open_low, form.open_high)
 
 
-def _number_columns(own: SaidRows) -> NumberColumns:
+def _number_columns(parsed: ParsedRows) -> NumberColumns:
     """Return the columns of numeric questions that have ended, computed in groups."""
-    size = own.market.size
+    size = parsed.market.size
     columns = NumberColumns(*(np.full(size, np.nan) for _ in range(3)))
-    pages = [own.rows.pages[name] for name in own.rows.markets]
-    is_number = [bool(page.answer) and not has_options(form_of(page.form)) for page in pages]
-    ranges = {place: asked_range(form_of(pages[place].form)) for place in np.flatnonzero(is_number).tolist()}
-    truths = {place: asked.place(pages[place].answer) for place, asked in ranges.items()}
+    pages = [parsed.rows.pages[name] for name in parsed.rows.markets]
+    is_resolved_number = [bool(page.answer) and not has_options(form_of(page.form)) for page in pages]
+    range_of = {
+        market: asked_range(form_of(pages[market].form))
+        for market in np.flatnonzero(is_resolved_number).tolist()
+    }
+    outcome_share_of = {
+        market: number_range.place(pages[market].answer) for market, number_range in range_of.items()
+    }
 
     # Answers with the same levels to ranges that are open at the same ends share a table.
     groups = defaultdict[tuple[tuple[int, ...], bool, bool], list[tuple[int, list[float]]]](list)
-    for row in np.flatnonzero(np.array(is_number)[own.market]).tolist():
-        asked = ranges[int(own.market[row])]
-        quantiles = own.said[own.answer[row]]["quantiles"]
+    for row in np.flatnonzero(np.array(is_resolved_number)[parsed.market]).tolist():
+        number_range = range_of[int(parsed.market[row])]
+        quantiles = parsed.answer_content[parsed.answer[row]]["quantiles"]
         levels = tuple(share for share, _ in quantiles)
-        values = [_value(text) for _, text in quantiles]
-        groups[levels, asked.open_low, asked.open_high].append((row, values))
+        values = [_parse_value_cached(text) for _, text in quantiles]
+        groups[levels, number_range.open_low, number_range.open_high].append((row, values))
 
-    for (levels, open_low, open_high), found in groups.items():
-        for start in range(0, len(found), CURVES_AT_ONCE):
-            some = found[start : start + CURVES_AT_ONCE]
-            rows = np.array([row for row, _ in some])
-            markets = own.market[rows].tolist()
-            low = np.array([[ranges[place].low] for place in markets])
-            high = np.array([[ranges[place].high] for place in markets])
-            shares = (np.array([values for _, values in some]) - low) / (high - low)
+    for (levels, open_low, open_high), group_rows in groups.items():
+        for start in range(0, len(group_rows), CURVES_AT_ONCE):
+            batch = group_rows[start : start + CURVES_AT_ONCE]
+            rows = np.array([row for row, _ in batch])
+            markets = parsed.market[rows].tolist()
+            low = np.array([[range_of[market].low] for market in markets])
+            high = np.array([[range_of[market].high] for market in markets])
+            shares = (np.array([values for _, values in batch]) - low) / (high - low)
             if not open_low:
                 shares = np.maximum(shares, 0.0)
             if not open_high:
                 shares = np.minimum(shares, 1.0)
-            buckets = [ranges[place].bucket(truths[place], BUCKETS) for place in markets]
-            _put_curves(columns, rows, shares, (levels, open_low, open_high), np.array(buckets))
+            buckets = [range_of[market].bucket(outcome_share_of[market], BUCKETS) for market in markets]
+            _put_numbers(columns, rows, shares, (levels, open_low, open_high), np.array(buckets))
     return columns
 
 
-def _put_curves(
+def _put_numbers(
     columns: NumberColumns,
     rows: Ints,
     values: Floats,
     shape: tuple[tuple[int, ...], bool, bool],
-    bucket: Ints,
+    outcome_bucket: Ints,
 ) -> None:
     """Put in what answers by the same percents gave to the buckets that happened."""
     levels, open_low, open_high = shape
     curves = quantile_curves([share / ONE for share in levels], values, open_low, open_high)
 
-    edges = np.column_stack([np.zeros(rows.size), curves, np.ones(rows.size)])
+    shares_up_to = np.column_stack([np.zeros(rows.size), curves, np.ones(rows.size)])
     row = np.arange(rows.size)
-    mass = edges[row, bucket + 1] - edges[row, bucket]
-    is_beyond = (bucket == 0) | (bucket == BUCKETS + 1)
-    columns.chance[rows] = np.where(is_beyond, mass, mass * BUCKETS)
+    # Bucket 0 is what lies below the range, and the last one what lies above it.
+    bucket_share = shares_up_to[row, outcome_bucket + 1] - shares_up_to[row, outcome_bucket]
+    is_beyond = (outcome_bucket == 0) | (outcome_bucket == BUCKETS + 1)
+    # Within the range the density counts, where the range is 1 wide; beyond it the whole share.
+    columns.chance[rows] = np.where(is_beyond, bucket_share, bucket_share * BUCKETS)
     columns.ignorance[rows] = np.where(is_beyond, OUTSIDE, 1 - OUTSIDE * (open_low + open_high))
     columns.median[rows] = curve_medians(curves)

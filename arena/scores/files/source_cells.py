@@ -25,6 +25,7 @@ class SourceRows:
         """Append a row, with empty texts for columns that it lacks."""
         for name in self.columns.keys() | values.keys():
             column = self.columns[name]
+            # A new column is empty in the rows before this one.
             column += [""] * (len(self.places) - len(column))
             column.append(text_of(values.get(name)))
         self.places.append(place)
@@ -54,19 +55,19 @@ def time_text(time: datetime | None) -> str:
 
 def newest_outcomes(outcomes: Iterable[SourceOutcome], provisional: bool) -> dict[str, SourceOutcome]:
     """Return the newest outcome of each question, with `provisional` also stand-ins."""
-    found: dict[str, SourceOutcome] = {}
+    newest_of: dict[str, SourceOutcome] = {}
     for outcome in outcomes:
-        known = found.get(outcome.question)
+        newest = newest_of.get(outcome.question)
         if not outcome.final and not provisional:
             continue
-        if known is None or not _is_newer(known.resolved, outcome.resolved):
-            found[outcome.question] = outcome
-    return found
+        if newest is None or not _is_known_later(newest.resolved, outcome.resolved):
+            newest_of[outcome.question] = outcome
+    return newest_of
 
 
-def _is_newer(at: datetime | None, than: datetime | None) -> bool:
+def _is_known_later(time: datetime | None, other_time: datetime | None) -> bool:
     """Tell whether one instant is known to be later than another."""
-    return at is not None and than is not None and at > than
+    return time is not None and other_time is not None and time > other_time
 
 
 def source_cells(name: str, data: SourceData, *, provisional: bool) -> tuple[Cells, list[str]]:
@@ -77,34 +78,34 @@ def source_cells(name: str, data: SourceData, *, provisional: bool) -> tuple[Cel
     """
     questions = {question.key: question for question in data.questions}
     outcomes = newest_outcomes(data.outcomes, provisional)
-    asked = {forecast.question for forecast in data.forecasts}
-    stated = filter(is_stated, data.forecasts)
-    ended = map(outcomes.__getitem__, asked & outcomes.keys())
-    is_dated = all(forecast.made is not None for forecast in stated)
-    is_resolved = all(outcome.resolved is not None for outcome in ended)
-    lives = _lives(data.forecasts, questions, outcomes) if is_dated else {}
+    asked_questions = {forecast.question for forecast in data.forecasts}
+    answered_forecasts = filter(is_stated, data.forecasts)
+    ended_outcomes = map(outcomes.__getitem__, asked_questions & outcomes.keys())
+    is_dated = all(forecast.made is not None for forecast in answered_forecasts)
+    is_resolved = all(outcome.resolved is not None for outcome in ended_outcomes)
+    lifetime_of = _question_lifetimes(data.forecasts, questions, outcomes) if is_dated else {}
 
     rows = SourceRows()
     for forecast in data.forecasts:
         question = questions.get(forecast.question, SourceQuestion(forecast.question))
         outcome = outcomes.get(forecast.question)
-        life = lives.get(forecast.question)
-        if is_dated and is_stated(forecast) and _is_late(forecast, outcome, life):
+        lifetime = lifetime_of.get(forecast.question)
+        if is_dated and is_stated(forecast) and _is_late(forecast, outcome, lifetime):
             rows.left_out["made after the question ended"] += 1
             continue
 
         values = _question_values(question, outcome)
         values["forecaster"] = forecast.forecaster
         values["reason"] = forecast.reason
-        if life is not None:
-            values |= life.values()
+        if lifetime is not None:
+            values |= lifetime.values()
         if is_dated:
             values["time"] = time_text(forecast.made)
             values["end"] = time_text(forecast.ends)
         if not is_resolved:
             values.pop("resolved", None)
-        for own in _stated_values(forecast, question):
-            rows.add(forecast.place, values | own)
+        for answer in _answer_values(forecast, question):
+            rows.add(forecast.place, values | answer)
 
     if not rows.places:
         raise ArenaError("no_forecasts", f"{name} has no forecasts", "name the files with forecasts as well")
@@ -140,14 +141,14 @@ class Life:
         }
 
 
-def _is_late(forecast: SourceForecast, outcome: SourceOutcome | None, life: Life | None) -> bool:
+def _is_late(forecast: SourceForecast, outcome: SourceOutcome | None, lifetime: Life | None) -> bool:
     """Tell whether a forecast was made after its question had closed or been resolved."""
-    if life is not None and _is_newer(forecast.made, life.closed):
+    if lifetime is not None and _is_known_later(forecast.made, lifetime.closed):
         return True
-    return outcome is not None and _is_newer(forecast.made, outcome.resolved)
+    return outcome is not None and _is_known_later(forecast.made, outcome.resolved)
 
 
-def _lives(
+def _question_lifetimes(
     forecasts: Iterable[SourceForecast],
     questions: Mapping[str, SourceQuestion],
     outcomes: Mapping[str, SourceOutcome],
@@ -156,24 +157,24 @@ def _lives(
 
     One that was forecast before it is said to have opened was open by then.
     """
-    lives: dict[str, Life] = {}
+    lifetime_of: dict[str, Life] = {}
     for forecast in forecasts:
-        key = forecast.question
-        question = questions.get(key)
+        name = forecast.question
+        question = questions.get(name)
         if question is None or question.opened is None or question.closes is None:
             return {}
 
-        known = lives.get(key)
-        opened = question.opened if known is None else known.opened
+        known_lifetime = lifetime_of.get(name)
+        opened = question.opened if known_lifetime is None else known_lifetime.opened
         if forecast.made is not None:
             opened = min(opened, forecast.made)
         closed = question.closes
-        outcome = outcomes.get(key)
+        outcome = outcomes.get(name)
         if outcome is not None and outcome.resolved is not None:
             closed = min(closed, outcome.resolved)
         planned = question.scheduled_close or question.closes
-        lives[key] = Life(opened, closed, planned, question.spot)
-    return lives
+        lifetime_of[name] = Life(opened, closed, planned, question.spot)
+    return lifetime_of
 
 
 def _question_values(question: SourceQuestion, outcome: SourceOutcome | None) -> dict[str, Value]:
@@ -196,7 +197,7 @@ def _question_values(question: SourceQuestion, outcome: SourceOutcome | None) ->
     return values
 
 
-def _stated_values(forecast: SourceForecast, question: SourceQuestion) -> Sequence[dict[str, Value]]:
+def _answer_values(forecast: SourceForecast, question: SourceQuestion) -> Sequence[dict[str, Value]]:
     """Return what a forecaster stated: a row, or one for each option."""
     if question.options or forecast.options:
         options = tuple(forecast.options) or question.options

@@ -50,9 +50,9 @@ def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastT
     """Return the forecasts of files; raise `ArenaError` with everything that is wrong with them."""
     form = _form_of(files, choices)
     if form is None:
-        cells, notes = _with_joined(_plain_cells(files, choices), choices)
-        table = _checked(cells, choices)
-        return replace(table, notes=(*table.notes, *notes))
+        cells, joined_notes = _with_joined(_plain_cells(files, choices), choices)
+        table = _check_cells(cells, choices)
+        return replace(table, notes=(*table.notes, *joined_notes))
 
     data = load_form(form.name).read([*files, *choices.sets])
     faults = by_cause(sorted(data.faults, key=attrgetter("file", "number")))
@@ -63,18 +63,18 @@ def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastT
         what = f"there are no forecasts: the files are read as {form.title} ({form.why})"
         raise ArenaError("no_forecasts", what, "name the files with forecasts as well, or say --form table")
 
-    cells, left_out = source_cells(files[0].name, data, provisional=choices.provisional)
+    cells, left_out_notes = source_cells(files[0].name, data, provisional=choices.provisional)
     if data.prices:
         cells = join_prices(cells, prices_by_key(map(joined_price, data.prices)))
-    cells, notes = _with_joined(cells, choices)
+    cells, joined_notes = _with_joined(cells, choices)
     if data.no_outcomes and not choices.outcomes:
-        notes.append(data.no_outcomes)
-    table = _checked(cells, choices, faults)
+        joined_notes.append(data.no_outcomes)
+    table = _check_cells(cells, choices, faults)
     table = replace(
         table,
         form=form,
         published=data.published,
-        notes=(*table.notes, *data.notes, *left_out, *notes),
+        notes=(*table.notes, *data.notes, *left_out_notes, *joined_notes),
         skipped=table.skipped + len(data.faults),
     )
     return _with_references_outside(table, data)
@@ -84,12 +84,12 @@ def _with_joined(cells: Cells, choices: SourceChoices) -> tuple[Cells, list[str]
     """Return forecasts with the outcomes and prices of other files, and notes on them."""
     notes: list[str] = []
     for file in choices.outcomes:
-        found = read_outcomes(file, choices.columns, provisional=choices.provisional)
-        cells, own = with_outcomes(cells, file.name, found)
-        notes += own
+        outcomes = read_outcomes(file, choices.columns, provisional=choices.provisional)
+        cells, join_notes = with_outcomes(cells, file.name, outcomes)
+        notes += join_notes
     for file in choices.prices:
-        cells, own = with_prices(cells, file.name, read_prices(file, choices.columns))
-        notes += own
+        cells, join_notes = with_prices(cells, file.name, read_prices(file, choices.columns))
+        notes += join_notes
     return cells, notes
 
 
@@ -108,17 +108,17 @@ def _form_of(files: Sequence[SourceFile], choices: SourceChoices) -> ChosenForm 
 
 def _plain_cells(files: Sequence[SourceFile], choices: SourceChoices) -> Cells:
     """Return the cells of plain tables, which lack outcomes or prices that come from elsewhere."""
-    elsewhere: list[str] = []
+    joined_columns: list[str] = []
     if choices.outcomes:
-        elsewhere += OUTCOME_COLUMNS[1:]
+        joined_columns += OUTCOME_COLUMNS[1:]
     if choices.prices:
-        elsewhere.append("market_probability")
-    needed = [column for column in REQUIRED_COLUMNS if column not in elsewhere]
-    ours = OurColumns(needed, COLUMNS, choices.columns, TEXT_COLUMNS, elsewhere)
+        joined_columns.append("market_probability")
+    required_columns = [column for column in REQUIRED_COLUMNS if column not in joined_columns]
+    ours = OurColumns(required_columns, COLUMNS, choices.columns, TEXT_COLUMNS, joined_columns)
     return join_cells([file_cells(file, ours) for file in files])
 
 
-def _checked(cells: Cells, choices: SourceChoices, skipped: Sequence[FileFault] = ()) -> ForecastTable:
+def _check_cells(cells: Cells, choices: SourceChoices, skipped: Sequence[FileFault] = ()) -> ForecastTable:
     """Return the table of cells, only of the sound ones if faulty ones may be skipped.
 
     `skipped` are the faults of rows that are not among the cells any more.

@@ -180,11 +180,11 @@ def read_entries(name: str, text: str) -> TournamentForecasts:
     question, questions = read_names(cells, "question")
     who, forecasters = read_names(cells, "forecaster")
     stated, outcome = _read_probabilities(cells)
-    ended = np.ones(stated.size, dtype=np.bool_)
-    counted = ended
+    is_ended = np.ones(stated.size, dtype=np.bool_)
+    is_counted = is_ended
     if outcome is not None:
-        ended = ~np.isnan(outcome)
-        counted = is_scored(outcome)
+        is_ended = ~np.isnan(outcome)
+        is_counted = is_scored(outcome)
 
     times = read_times(cells, TIME_COLUMNS, blank_columns=TIME_COLUMNS[1:])
     for column in (*QUESTION_TIMES, "hidden_until"):
@@ -200,28 +200,28 @@ def read_entries(name: str, text: str) -> TournamentForecasts:
     if "points" in cells.columns:
         points = read_column(cells, "points", parse_positive, POINTS_HINT)
         check_same_by_question(cells, question, "points", points)
-    check_question_times(cells, times, question, ended)
+    check_question_times(cells, times, question, is_ended)
     check_duplicates(cells, question, who, times.get("time"))
     cells.faults.check()
 
-    start, end = _forecast_intervals(times, question, who)
+    start, end = _standing_times(times, question, who)
     opens, closes, scheduled = _question_times(times, question, start)
     hidden_until = times.get("hidden_until")
     return TournamentForecasts(
         questions=questions,
         forecaster=forecasters,
-        left_out=np.unique(question).size - np.unique(question[counted]).size,
-        question=question[counted],
-        who=who[counted],
-        stated=stated[counted],
-        outcome=None if outcome is None else outcome[counted],
-        start=start[counted],
-        end=end[counted],
-        opens=opens[counted],
-        closes=closes[counted],
-        scheduled=scheduled[counted],
-        hidden_until=None if hidden_until is None else hidden_until[counted],
-        points=None if points is None else points[counted],
+        left_out=np.unique(question).size - np.unique(question[is_counted]).size,
+        question=question[is_counted],
+        who=who[is_counted],
+        stated=stated[is_counted],
+        outcome=None if outcome is None else outcome[is_counted],
+        start=start[is_counted],
+        end=end[is_counted],
+        opens=opens[is_counted],
+        closes=closes[is_counted],
+        scheduled=scheduled[is_counted],
+        hidden_until=None if hidden_until is None else hidden_until[is_counted],
+        points=None if points is None else points[is_counted],
     )
 
 
@@ -278,15 +278,16 @@ def _read_probabilities(cells: Cells) -> tuple[Floats, Floats | None]:
     return probability, read_column(cells, "outcome", parse_outcome, OUTCOME_HINT, allows_blank=True)
 
 
-def _forecast_intervals(times: dict[str, Floats], question: Ints, who: Ints) -> tuple[Floats, Floats]:
+def _standing_times(times: dict[str, Floats], question: Ints, who: Ints) -> tuple[Floats, Floats]:
     """Return the times from and until which each forecast stood, at most until the next one."""
     start = times.get("time", np.zeros(question.size))
-    end = times.get("end", np.full(question.size, np.nan))
-    order = np.lexsort((start, who, question))
-    following = np.full(question.size, np.inf)
-    same = (np.diff(question[order]) == 0) & (np.diff(who[order]) == 0)
-    following[order[:-1]] = np.where(same, start[order][1:], np.inf)
-    return start, np.fmin(end, following)
+    own_end = times.get("end", np.full(question.size, np.nan))
+    in_order = np.lexsort((start, who, question))
+    next_start = np.full(question.size, np.inf)
+    is_followed = (np.diff(question[in_order]) == 0) & (np.diff(who[in_order]) == 0)
+    next_start[in_order[:-1]] = np.where(is_followed, start[in_order][1:], np.inf)
+    # `fmin` takes the other time where one is NaN.
+    return start, np.fmin(own_end, next_start)
 
 
 def _question_times(times: dict[str, Floats], question: Ints, start: Floats) -> tuple[Floats, Floats, Floats]:
@@ -294,10 +295,10 @@ def _question_times(times: dict[str, Floats], question: Ints, start: Floats) -> 
     if not times:
         return start, start + 1, start + 1
 
-    first = np.full(int(question.max()) + 1, np.inf)
-    np.minimum.at(first, question, start)
+    first_forecast = np.full(int(question.max()) + 1, np.inf)
+    np.minimum.at(first_forecast, question, start)
     closes = times["close"]
-    return times.get("open", first[question]), closes, times.get("scheduled_close", closes)
+    return times.get("open", first_forecast[question]), closes, times.get("scheduled_close", closes)
 
 
 def score_tournament(
@@ -306,10 +307,10 @@ def score_tournament(
     """Return the board of a tournament; raise `ArenaError` if its rules and forecasts don't fit."""
     _check_forecasts(rules, entries, mode)
     order = np.argsort(entries.question, kind="stable")
-    edges = np.flatnonzero(np.diff(entries.question[order])) + 1
+    question_starts = np.flatnonzero(np.diff(entries.question[order])) + 1
     scores = []
     weights = []
-    for rows in np.split(order, edges):
+    for rows in np.split(order, question_starts):
         if rows.size:
             name = entries.questions[entries.question[rows[0]]]
             scores.append(_question_totals(rules, entries, rows, mode))
@@ -317,13 +318,13 @@ def score_tournament(
 
     if rules.form == "2022":
         return tournament_2022.board(scores, rules.pool)
-    minimum = 0.0
+    minimum_share = 0.0
     if rules.pool:
-        minimum = rules.minimum_prize / rules.pool
+        minimum_share = rules.minimum_prize / rules.pool
     return tournament.board(
         scores,
         pool=rules.pool,
-        minimum=minimum,
+        minimum=minimum_share,
         excluded=rules.exclude,
         weights=weights,
     )
@@ -338,13 +339,13 @@ def _check_forecasts(rules: TournamentSettings, entries: TournamentForecasts, mo
         if rules.cohort:
             hint = "add hidden: 2"
         raise ArenaError("no_hidden", "hidden_weight is given, and no question has a hidden period", hint)
-    for key, stated, known in (
+    for key, rule_names, known_names in (
         ("exclude", rules.exclude, entries.forecaster),
         ("outside", rules.outside, entries.forecaster),
         ("weights", rules.weights, entries.questions),
     ):
-        for name in stated:
-            if name not in known:
+        for name in rule_names:
+            if name not in known_names:
                 what = f"{key} names {name!r}, which is not in {rules.source}"
                 raise ArenaError("unknown_name", what, "correct or remove the name")
 
@@ -353,11 +354,11 @@ def _question_totals(
     rules: TournamentSettings, entries: TournamentForecasts, rows: Ints, mode: Mode
 ) -> Totals:
     """Return everyone's score on one question."""
-    first = rows[0]
+    first_row = rows[0]
     question = MetaculusQuestion(
-        opens=float(entries.opens[first]),
-        closes=float(entries.closes[first]),
-        scheduled=float(entries.scheduled[first]),
+        opens=float(entries.opens[first_row]),
+        closes=float(entries.closes[first_row]),
+        scheduled=float(entries.scheduled[first_row]),
     )
     who = np.array(entries.forecaster)[entries.who[rows]]
     base = ~np.isin(who, rules.outside)
@@ -367,40 +368,42 @@ def _question_totals(
     if entries.outcome is None:
         forecasts = chance_forecasts(who, start, stated, end, base)
         if entries.points is not None:
-            forecasts = replace(forecasts, points=float(entries.points[first]))
+            forecasts = replace(forecasts, points=float(entries.points[first_row]))
     else:
-        forecasts = binary(who, start, stated, bool(entries.outcome[first] == 1), end, base)
+        forecasts = binary(who, start, stated, bool(entries.outcome[first_row] == 1), end, base)
 
     hidden = None
-    if entries.hidden_until is not None and not np.isnan(entries.hidden_until[first]):
-        hidden = HiddenPeriod(float(entries.hidden_until[first]), rules.hidden_weight)
+    if entries.hidden_until is not None and not np.isnan(entries.hidden_until[first_row]):
+        hidden = HiddenPeriod(float(entries.hidden_until[first_row]), rules.hidden_weight)
     if rules.form == "2022":
         return totals(forecasts, tournament_2022.score(question, forecasts, hidden))
     if hidden is None or hidden.weight is None:
         return totals(forecasts, peer.score(question, forecasts, mode))
-    return _peer_by_period(question, hidden.until, hidden.weight, forecasts, mode)
+    return _peer_totals_by_period(question, hidden.until, hidden.weight, forecasts, mode)
 
 
-def _peer_by_period(
-    question: MetaculusQuestion, until: float, weight: float, forecasts: Forecasts, mode: Mode
+def _peer_totals_by_period(
+    question: MetaculusQuestion, hidden_until: float, hidden_weight: float, forecasts: Forecasts, mode: Mode
 ) -> Totals:
     """Return peer scores and coverage over the hidden period and over the rest, weighted."""
-    until = min(max(until, question.opens), question.scheduled)
+    # The hidden period lies within the question's planned lifetime.
+    hidden_until = min(max(hidden_until, question.opens), question.scheduled)
     ends = question.ends(mode)
-    hidden = MetaculusQuestion(question.opens, min(ends, until), until)
-    rest = MetaculusQuestion(until, max(ends, until), question.scheduled)
+    hidden_period = MetaculusQuestion(question.opens, min(ends, hidden_until), hidden_until)
+    open_period = MetaculusQuestion(hidden_until, max(ends, hidden_until), question.scheduled)
 
-    whole = totals(forecasts, no_scores(len(forecasts.forecaster), mode))
-    score = np.zeros(len(whole.forecaster))
+    empty_totals = totals(forecasts, no_scores(len(forecasts.forecaster), mode))
+    score = np.zeros(len(empty_totals.forecaster))
     coverage = np.zeros(score.size)
-    compared = np.zeros(score.size, dtype=np.bool_)
-    for period, share in ((hidden, weight), (rest, 1 - weight)):
+    is_compared = np.zeros(score.size, dtype=np.bool_)
+    for period, period_weight in ((hidden_period, hidden_weight), (open_period, 1 - hidden_weight)):
         if period.life > 0:
-            part = totals(forecasts, peer.score(period, forecasts, mode))
-            score += np.nan_to_num(part.score) * share
-            coverage += part.coverage * share
-            compared |= ~np.isnan(part.score)
-    return replace(whole, score=np.where(compared, score, np.nan), coverage=coverage)
+            period_totals = totals(forecasts, peer.score(period, forecasts, mode))
+            # NaN is the score of somebody who could not be compared in this period.
+            score += np.nan_to_num(period_totals.score) * period_weight
+            coverage += period_totals.coverage * period_weight
+            is_compared |= ~np.isnan(period_totals.score)
+    return replace(empty_totals, score=np.where(is_compared, score, np.nan), coverage=coverage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,9 +426,9 @@ def tournament_result(played: PlayedTournament, mode: Mode) -> TournamentResult:
     board = score_tournament(rules, entries, mode)
 
     notes = []
-    late = _questions_after_hidden(entries)
-    if late:
-        count = count_text(late, "question")
+    without_hidden = _count_without_hidden_period(entries)
+    if without_hidden:
+        count = count_text(without_hidden, "question")
         notes.append(f"{count} opened after the hidden period: there time counts by its length")
     if entries.left_out:
         count = count_text(entries.left_out, "question")
@@ -441,12 +444,12 @@ def tournament_result(played: PlayedTournament, mode: Mode) -> TournamentResult:
     )
 
 
-def _questions_after_hidden(entries: TournamentForecasts) -> int:
+def _count_without_hidden_period(entries: TournamentForecasts) -> int:
     """Return the number of questions without a hidden period, if others have one."""
     if entries.hidden_until is None:
         return 0
-    is_late = np.isnan(entries.hidden_until)
-    return int(np.unique(entries.question[is_late]).size)
+    has_no_hidden_period = np.isnan(entries.hidden_until)
+    return int(np.unique(entries.question[has_no_hidden_period]).size)
 
 
 def prizes_by_weight(

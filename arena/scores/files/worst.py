@@ -43,28 +43,29 @@ class WorstForecast:
 
 def worst_forecasts(table: ForecastTable, names: Iterable[str]) -> tuple[WorstForecast, ...]:
     """Return the three worst forecasts of each forecaster, one a question, the worst first."""
-    found: list[WorstForecast] = []
+    worst_of_all: list[WorstForecast] = []
     for name in names:
-        own = table.ended_rows(name)
-        worst = [_worst(table, name, row) for row in _worst_rows(table, own)]
-        worst += _of_options(table, name)
-        worst.sort(key=attrgetter("loss"), reverse=True)
-        found += worst[:EACH]
-    return tuple(found)
+        ended_rows = table.ended_rows(name)
+        own_worst = [_worst_forecast(table, name, row) for row in _worst_rows(table, ended_rows)]
+        own_worst += _worst_on_choice_questions(table, name)
+        own_worst.sort(key=attrgetter("loss"), reverse=True)
+        worst_of_all += own_worst[:EACH]
+    return tuple(worst_of_all)
 
 
 def _worst_rows(table: ForecastTable, rows: Ints) -> list[int]:
     """Return the rows with the largest losses, each of another question."""
     loss = (table.probability[rows] - table.outcome[rows]) ** 2
     is_wrong = loss > KNOWS_NOTHING
-    wrong = rows[is_wrong]
-    order = wrong[np.argsort(-loss[is_wrong], kind="stable")]
-    first = np.unique(table.question[order], return_index=True)[1]
-    worst: list[int] = order[np.sort(first)[:EACH]].tolist()
+    wrong_rows = rows[is_wrong]
+    worst_first = wrong_rows[np.argsort(-loss[is_wrong], kind="stable")]
+    # Several forecasts of one question count as one: its worst.
+    first_of_question = np.unique(table.question[worst_first], return_index=True)[1]
+    worst: list[int] = worst_first[np.sort(first_of_question)[:EACH]].tolist()
     return worst
 
 
-def _worst(table: ForecastTable, name: str, row: int) -> WorstForecast:
+def _worst_forecast(table: ForecastTable, name: str, row: int) -> WorstForecast:
     """Return the forecast of a row."""
     probability = float(table.probability[row])
     outcome = int(table.outcome[row])
@@ -81,25 +82,25 @@ def _worst(table: ForecastTable, name: str, row: int) -> WorstForecast:
     )
 
 
-def _of_options(table: ForecastTable, name: str) -> Iterator[WorstForecast]:
+def _worst_on_choice_questions(table: ForecastTable, name: str) -> Iterator[WorstForecast]:
     """Yield the worst forecast on each multiple choice question that was worse than knowing nothing."""
     for form in table.forms:
         options = form.options
         if options is None or options.answer is None or name not in form.who:
             continue
 
-        own = np.flatnonzero(np.array(form.who) == name)
-        row = int(own[np.argmax(form.brier[own])])
-        if form.brier[row] <= form.blank + DUST:
+        own_rows = np.flatnonzero(np.array(form.who) == name)
+        worst_row = int(own_rows[np.argmax(form.brier[own_rows])])
+        if form.brier[worst_row] <= form.blank + DUST:
             continue
         yield WorstForecast(
             forecaster=name,
             question=form.name,
             title=table.titles.get(form.name, ""),
-            said=float(options.shares[row, options.answer]),
-            price=none_for_nan(float(options.odds[row, options.answer])),
+            said=float(options.shares[worst_row, options.answer]),
+            price=none_for_nan(float(options.odds[worst_row, options.answer])),
             outcome=1,
-            loss=float(form.brier[row]),
-            reason=options.reasons[row],
+            loss=float(form.brier[worst_row]),
+            reason=options.reasons[worst_row],
             option=options.names[options.answer],
         )

@@ -67,29 +67,31 @@ def compute_agent_profile(connection: Connection, agent: str) -> AgentProfile:
 def build_profile(inputs: CacheInputs, agent: str, blind: BlindEffect, seed: int = 0) -> AgentProfile:
     """Return the profile from inputs that were read before; the same seed gives the same digits."""
     rows = rows_of_agent(inputs.stated, agent)
-    counted = evidence_rows(rows)
-    answered = answered_rows(rows)
+    scored_rows = evidence_rows(rows)
+    stated_rows = answered_rows(rows)
     accounts = inputs.traded.get(agent, ())
     families = inputs.families
 
     gain = None
     coverage = coverages(rows).get(agent)
     if is_covered(coverage, inputs.min_coverage):
-        gain = next((gain for gain in gains(counted, seed) if gain.agent == agent), None)
+        gain = next((gain for gain in gains(scored_rows, seed) if gain.agent == agent), None)
 
     lots = list(chain.from_iterable(account.lots for account in accounts))
-    held = {lot.market: MarketEnd(lot.event, "open", lot.mid, 0) for lot in lots}
-    ties = event_ties(families, held)
+    held_ends = {lot.market: MarketEnd(lot.event, "open", lot.mid, 0) for lot in lots}
+    ties = event_ties(families, held_ends)
     equity = sum(account.values[-1] for account in accounts)
     money = None
     if accounts:
-        money = _profit_origin(accounts, counted, families, seed)
+        money = _profit_origin(accounts, scored_rows, families, seed)
 
     coherence = coherence_of(rows, agent, families)
     bargains = coherence_trades(rows, agent, families, coherence.worst_event)
-    forecast = probability(answered.forecast)
-    chance = np.random.default_rng([seed, 1])
-    calibration = diagram(forecast, answered.outcome, chance, answered.market, event=answered.event)
+    stated_probability = probability(stated_rows.forecast)
+    rng = np.random.default_rng([seed, 1])
+    calibration = diagram(
+        stated_probability, stated_rows.outcome, rng, stated_rows.market, event=stated_rows.event
+    )
     return AgentProfile(
         agent=agent,
         gain=gain,
@@ -117,18 +119,18 @@ def _profit_origin(
         "market": stated.market,
     }
 
-    deepest = None
+    deepest_fall = None
     for account in accounts:
         fall = drawdown(account.values)
-        if fall is not None and (deepest is None or fall.share > deepest.share):
-            deepest = fall
+        if fall is not None and (deepest_fall is None or fall.share > deepest_fall.share):
+            deepest_fall = fall
 
     edges = edge_elsewhere(**claims)
     ties = event_ties(families, ends)
-    chance = np.random.default_rng([seed, 2])
+    rng = np.random.default_rng([seed, 2])
     return ProfitOrigin(
         split=split_profit(trades, ends, edges),
-        luck=luck(trades, ends, ties, chance),
+        luck=luck(trades, ends, ties, rng),
         proven=proven_edge(**claims),
-        drawdown=deepest,
+        drawdown=deepest_fall,
     )

@@ -115,10 +115,11 @@ def agent_calibrations(
 
 def season_calibrations(connection: Connection, cohort: int | None) -> tuple[ForecasterCalibration, ...]:
     """Return the calibrations of all agents by name, over all cohorts or in one, then the price's."""
-    select_cohorts(read_cohorts(connection), cohort)
+    select_cohorts(read_cohorts(connection), cohort)  # raises if there is no such cohort
     forecasts = read_forecast_columns(connection, cohort)
     names = [name for name in forecasts.agents if name != MARKET]
-    return (*agent_calibrations(forecasts, sorted(names, key=natural_key)), price_calibration(forecasts))
+    calibrations = agent_calibrations(forecasts, sorted(names, key=natural_key))
+    return (*calibrations, price_calibration(forecasts))
 
 
 def price_calibration(forecasts: ForecastColumns, seed: int = 0) -> ForecasterCalibration:
@@ -135,5 +136,5 @@ def _forecaster_calibration(
     """Return the calibration of a forecaster in one reading."""
     scored = int(np.count_nonzero(outcome >= 0))
     rng = np.random.default_rng(seed)
-    drawn = diagram(forecast, outcome, rng, market, draws=WORLDS, most=POINTS, event=event)
-    return ForecasterCalibration(agent, outcome.size, scored, drawn)
+    reliability = diagram(forecast, outcome, rng, market, draws=WORLDS, most=POINTS, event=event)
+    return ForecasterCalibration(agent, outcome.size, scored, reliability)

@@ -55,20 +55,23 @@ def coherence_of(stated: ForecastColumns, agent: str, families: Sequence[MarketF
 
 
 def coherence_trades(
-    stated: ForecastColumns, agent: str, families: Sequence[MarketFamily], worst: str | None
+    stated: ForecastColumns, agent: str, families: Sequence[MarketFamily], event_label: str | None
 ) -> list[CoherenceTrade]:
     """Return the trades behind the sure profit of an event, which `worst_event` of its coherence names."""
     statements = _family_statements(stated, agent, families)
     rows = statements.rows
-    own = np.array([place for place, label in enumerate(statements.labels) if label == worst], dtype=np.int64)
-    own = own[np.argsort(statements.rung[own], kind="stable")]
-    if not own.size:
+    event_rows = np.array(
+        [place for place, label in enumerate(statements.labels) if label == event_label], dtype=np.int64
+    )
+    # A ladder's probabilities are given with the widest rung first.
+    event_rows = event_rows[np.argsort(statements.rung[event_rows], kind="stable")]
+    if not event_rows.size:
         return []
 
-    shape: Any = str(statements.shape[own[0]])
-    forecasts = probability(rows.forecast[own])
+    shape: Any = str(statements.shape[event_rows[0]])
+    forecasts = probability(rows.forecast[event_rows])
     book = dutch_book(forecasts.tolist(), shape)
-    markets = [rows.markets[market] for market in rows.market[own].tolist()]
+    markets = [rows.markets[market] for market in rows.market[event_rows].tolist()]
     return [CoherenceTrade(markets[deal.row], deal.buy, deal.price) for deal in book.deals]
 
 
@@ -77,14 +80,14 @@ def _family_statements(
 ) -> _FamilyStatements:
     """Return an agent's statements on markets that belong to a family."""
     own = rows_of_agent(stated, agent)
-    places = {market: place for place, market in enumerate(own.markets)}
-    family = np.full(len(places), -1)
-    rung = np.zeros(len(places), np.int64)
+    market_numbers = {market: place for place, market in enumerate(own.markets)}
+    family = np.full(len(market_numbers), -1)
+    rung = np.zeros(len(market_numbers), np.int64)
     for number, market_family in enumerate(families):
         for step, market in enumerate(market_family.market_ids):
-            if market in places:
-                family[places[market]] = number
-                rung[places[market]] = step
+            if market in market_numbers:
+                family[market_numbers[market]] = number
+                rung[market_numbers[market]] = step
 
     is_in_family = own.stated & (family[own.market] >= 0)
     rows = take_rows(own, np.flatnonzero(is_in_family))
@@ -99,8 +102,11 @@ def _family_statements(
         shapes.append(market_family.shape)
         sizes.append(len(market_family.market_ids))
 
-    _, group, counts = np.unique(np.array(labels, np.str_), return_inverse=True, return_counts=True)
-    is_partial = counts[group] < np.array(sizes, np.int64)
+    _, label_number, stated_counts = np.unique(
+        np.array(labels, np.str_), return_inverse=True, return_counts=True
+    )
+    # Outcomes of which one was not stated leave another open: they are some among others.
+    is_partial = stated_counts[label_number] < np.array(sizes, np.int64)
     shape = np.array(shapes, np.str_)
     is_exclusive = (shape == "exhaustive") & is_partial
     shape = np.where(is_exclusive, "exclusive", shape)

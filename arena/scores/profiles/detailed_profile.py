@@ -173,9 +173,9 @@ def read_sure_forecasts(connection: Connection, cohort: int | None = None) -> di
     stated = answered_rows(read_forecast_columns(connection, cohort))
     for agent in stated.agents:
         rows = rows_of_agent(stated, agent)
-        own = reading(probability(rows.forecast), rows.outcome, rows.story)
-        if own is not None:
-            sure[agent] = own
+        own_reading = reading(probability(rows.forecast), rows.outcome, rows.story)
+        if own_reading is not None:
+            sure[agent] = own_reading
     return sure
 
 
@@ -194,9 +194,9 @@ def profile_figures(detailed: DetailedProfile) -> ProfileFigures:
 
 def slice_calibrations(rows: ForecastColumns, by: str, seed: int = 0) -> list[Calibrated]:
     """Return the calibration of rows in each slice that holds any of them, in the order of slices."""
-    names, place = BY[by](rows)
+    names, slice_number = BY[by](rows)
     order = list(names)
-    labels = np.array(names, dtype=np.str_)[place]
+    labels = np.array(names, dtype=np.str_)[slice_number]
     slices = calibrating.by(labels, probability(rows.forecast), rows.outcome, seed, rows.market, WORLDS)
     return sorted(slices, key=lambda part: order.index(part.label))
 
@@ -205,7 +205,7 @@ def _notable_forecasts(inputs: CacheInputs, agent: str) -> tuple[Notable, Notabl
     """Return the forecasts with the largest gains and losses; no market twice on either side."""
     counted = answered_rows(rows_of_agent(inputs.stated, agent))
     rows = take_rows(counted, counted.outcome >= 0)
-    stakes = _stakes(rows_of_agent(inputs.bets, agent))
+    stakes = _stakes_by_round_and_market(rows_of_agent(inputs.bets, agent))
     outcome = rows.outcome
     forecast = probability(rows.forecast)
     price = probability(rows.mid)
@@ -230,16 +230,16 @@ def _notable_forecasts(inputs: CacheInputs, agent: str) -> tuple[Notable, Notabl
             gain=float(gain[row]),
         )
 
-    order = np.argsort(-gain, kind="stable")
-    gained = order[gain[order] > 0]
-    order = order[::-1]
-    lost = order[gain[order] < 0]
-    best = _first_of_each_market(rows, gained)
-    worst = _first_of_each_market(rows, lost)
+    by_gain = np.argsort(-gain, kind="stable")
+    gain_rows = by_gain[gain[by_gain] > 0]
+    by_loss = by_gain[::-1]
+    loss_rows = by_loss[gain[by_loss] < 0]
+    best = _first_of_each_market(rows, gain_rows)
+    worst = _first_of_each_market(rows, loss_rows)
     return tuple(map(notable, best)), tuple(map(notable, worst))
 
 
-def _stakes(bets: BetColumns) -> dict[tuple[int, int, str], tuple[str, int]]:
+def _stakes_by_round_and_market(bets: BetColumns) -> dict[tuple[int, int, str], tuple[str, int]]:
     """Return the side and the amount of each bet, by cohort, round and market."""
     stakes = {}
     columns = (bets.cohort, bets.round, bets.market, bets.yes, bets.amount)
@@ -300,14 +300,14 @@ def explain_forecasts(
     return NotableForecasts(tuple(map(explain, best)), tuple(map(explain, worst)))
 
 
-def _first_of_each_market(rows: ForecastColumns, order: np.ndarray) -> list[int]:
+def _first_of_each_market(rows: ForecastColumns, rows_in_order: np.ndarray) -> list[int]:
     """Return the first rows in an order that are of different markets."""
-    firsts: dict[int, int] = {}
-    for row in order.tolist():
-        firsts.setdefault(int(rows.market[row]), row)
-        if len(firsts) == MOST:
+    first_row_of: dict[int, int] = {}
+    for row in rows_in_order.tolist():
+        first_row_of.setdefault(int(rows.market[row]), row)
+        if len(first_row_of) == MOST:
             break
-    return list(firsts.values())
+    return list(first_row_of.values())
 
 
 @dataclass(frozen=True, slots=True)

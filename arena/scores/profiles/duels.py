@@ -84,6 +84,7 @@ class _Cells:
         rows = take_rows(rows, np.flatnonzero(rows.outcome >= 0))
         cohorts = rows.cohort.max(initial=0) + 1
         rounds = rows.round.max(initial=0) + 1
+        # One number for a market, a cohort and a round.
         cell = (rows.market * cohorts + rows.cohort) * rounds + rows.round
 
         of_agent = {}
@@ -107,68 +108,72 @@ class _Cells:
 def _duel_details(duel: Duel, cells: _Cells, inputs: CacheInputs) -> DuelDetails:
     """Return a duel with the markets that decided it."""
     rows = cells.rows
-    own, other = cells.common(duel.a, duel.b)
-    if not own.size:
+    own_rows, other_rows = cells.common(duel.a, duel.b)
+    if not own_rows.size:
         return DuelDetails(duel, (), (), (), ())
 
-    outcome = rows.outcome[own]
-    forecast = probability(rows.forecast[own])
-    other_forecast = probability(rows.forecast[other])
-    price = probability(rows.mid[own])
+    outcome = rows.outcome[own_rows]
+    forecast = probability(rows.forecast[own_rows])
+    other_forecast = probability(rows.forecast[other_rows])
+    price = probability(rows.mid[own_rows])
     error = (forecast - outcome) ** 2
     other_error = (other_forecast - outcome) ** 2
 
-    markets, first, place = np.unique(rows.market[own], return_index=True, return_inverse=True)
-    count = np.bincount(place)
-    gaps = np.bincount(place, other_error - error) / count
-    forecasts = np.bincount(place, forecast) / count
-    other_forecasts = np.bincount(place, other_forecast) / count
-    prices = np.bincount(place, price) / count
+    markets, first_row, market_number = np.unique(
+        rows.market[own_rows], return_index=True, return_inverse=True
+    )
+    count = np.bincount(market_number)
+    gaps = np.bincount(market_number, other_error - error) / count
+    forecasts = np.bincount(market_number, forecast) / count
+    other_forecasts = np.bincount(market_number, other_forecast) / count
+    prices = np.bincount(market_number, price) / count
 
-    def decider(number: int) -> DecidingMarket:
+    def deciding_market(number: int) -> DecidingMarket:
         name = rows.markets[markets[number]]
         page = inputs.pages[name]
         gap = float(gaps[number])
         return DecidingMarket(
             market_id=page.id,
             question=page.question,
-            outcome=int(outcome[first[number]]),
+            outcome=int(outcome[first_row[number]]),
             a=float(forecasts[number]),
             b=float(other_forecasts[number]),
             price=float(prices[number]),
             share=gap / markets.size,
         )
 
-    ranked = np.argsort(-gaps, kind="stable")
-    for_a = ranked[:MOST]
+    by_gap = np.argsort(-gaps, kind="stable")
+    # A gap above 0 counts for a, one below for b.
+    for_a = by_gap[:MOST]
     for_a = for_a[gaps[for_a] > 0]
-    for_b = ranked[::-1][:MOST]
+    for_b = by_gap[::-1][:MOST]
     for_b = for_b[gaps[for_b] < 0]
-    edges, differences = _histogram(gaps, cells.event[own][first])
+
+    edges, differences = _histogram(gaps, cells.event[own_rows][first_row])
     return DuelDetails(
         duel=duel,
         edges=edges,
         differences=differences,
-        for_a=tuple(map(decider, for_a)),
-        for_b=tuple(map(decider, for_b)),
+        for_a=tuple(map(deciding_market, for_a)),
+        for_b=tuple(map(deciding_market, for_b)),
     )
 
 
-def _histogram(gap: Floats, events: Ints) -> tuple[tuple[float, ...], tuple[int, ...]]:
+def _histogram(market_gaps: Floats, events: Ints) -> tuple[tuple[float, ...], tuple[int, ...]]:
     """Return the edges and the counts of each event's mean difference.
 
     0 is an edge, so that a bar is on one side or the other.
     """
-    _, place = np.unique(events, return_inverse=True)
-    total = np.bincount(place, gap)
-    mean = total / np.bincount(place)
-    mean = mean[mean != 0]
-    largest = np.abs(mean).max(initial=0.0)
+    _, event_number = np.unique(events, return_inverse=True)
+    event_totals = np.bincount(event_number, market_gaps)
+    event_gaps = event_totals / np.bincount(event_number)
+    event_gaps = event_gaps[event_gaps != 0]
+    largest = np.abs(event_gaps).max(initial=0.0)
     reach = float(largest) or 0.01
 
     edges = np.linspace(-reach, reach, BINS + 1)
     edges[BINS // 2] = 0.0  # rounding may miss it slightly
-    counts, _ = np.histogram(mean, bins=edges)
+    counts, _ = np.histogram(event_gaps, bins=edges)
     return tuple(edges.tolist()), tuple(counts.tolist())
 
 
