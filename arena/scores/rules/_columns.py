@@ -25,10 +25,10 @@ def as_floats(column: ArrayLike) -> Floats:
 def check_probabilities(column: ArrayLike) -> Floats:
     """Return probabilities, raising `ValueError` for one outside [0, 1] rather than scoring it."""
     values = as_floats(column)
-    is_right = (values >= 0) & (values <= 1)
+    is_valid = (values >= 0) & (values <= 1)
 
-    if not is_right.all():
-        wrong = np.flatnonzero(~is_right)[0]
+    if not is_valid.all():
+        wrong = np.flatnonzero(~is_valid)[0]
         raise ValueError(f"row {wrong}: {values[wrong]} is not a probability from 0 to 1")
     return values
 
@@ -46,7 +46,9 @@ def is_scored(outcome: ArrayLike) -> Flags:
 
 def select_rows(values: Floats, counted: Flags) -> Floats:
     """Return the values of rows that count; without a copy if all do."""
-    return values if counted.all() else values[counted]
+    if counted.all():
+        return values
+    return values[counted]
 
 
 FEW = 2_000
@@ -66,48 +68,51 @@ def total(values: Floats) -> float:
     """
     exact = None
     if values.size > FEW:
-        exact = _in_limbs(values)
+        exact = _exact_sum_in_limbs(values)
     if exact is None:
         exact = math.fsum(values.tolist())
     return exact
 
 
-def _in_limbs(values: Floats) -> float | None:
+def _exact_sum_in_limbs(values: Floats) -> float | None:
     """Return the exact sum through integers, the highest bits first; None if there are too many bits.
 
     Values are scaled to 39 bits before the point and cut there; the remainder is scaled up by 39 bits, and so
     on until nothing remains.
     """
-    top = max(float(values.max()), -float(values.min()))
-    shift = LIMB - math.frexp(top)[1]
-    if not (math.isfinite(top) and -900 < shift < 900):
+    largest = max(float(values.max()), -float(values.min()))
+    # So many binary places make the largest value a number of 39 bits before the point.
+    shift = LIMB - math.frexp(largest)[1]
+    if not (math.isfinite(largest) and -900 < shift < 900):
         return None
 
-    sums = [0] * LIMBS
-    room = np.empty((2, CHUNK))
+    limb_sums = [0] * LIMBS
+    buffers = np.empty((2, CHUNK))
     for start in range(0, values.size, CHUNK):
         part = values[start : start + CHUNK]
-        rest, whole = room[:, : part.size]
-        np.multiply(part, 2.0**shift, out=rest)
+        remainder, whole = buffers[:, : part.size]
+        np.multiply(part, 2.0**shift, out=remainder)
 
         for limb in range(LIMBS):
-            np.rint(rest, out=whole)
-            sums[limb] += int(np.add.reduce(whole))
-            np.subtract(rest, whole, out=rest)
-            if limb and not rest.any():
+            np.rint(remainder, out=whole)
+            limb_sums[limb] += int(np.add.reduce(whole))
+            np.subtract(remainder, whole, out=remainder)
+            if limb and not remainder.any():
                 break
-            np.multiply(rest, 2.0**LIMB, out=rest)
+            np.multiply(remainder, 2.0**LIMB, out=remainder)
         else:
             return None
 
-    exact = 0
-    for part_sum in sums:
-        exact = (exact << LIMB) + part_sum
+    exact_sum = 0
+    # The limbs as one whole number, which Python keeps exactly.
+    for part_sum in limb_sums:
+        exact_sum = (exact_sum << LIMB) + part_sum
 
-    places = shift + LIMB * (LIMBS - 1)
-    if places >= 0:
-        return exact / (1 << places)
-    return float(exact << -places)
+    shift_back = shift + LIMB * (LIMBS - 1)
+    if shift_back >= 0:
+        # Python rounds the quotient of two whole numbers once.
+        return exact_sum / (1 << shift_back)
+    return float(exact_sum << -shift_back)
 
 
 def mean(values: Floats, market: ArrayLike | None = None) -> float:
@@ -123,19 +128,20 @@ def mean(values: Floats, market: ArrayLike | None = None) -> float:
     if market is None:
         return total(values) / values.size
 
-    place, counts = _numbered(np.asarray(market))
-    return total(values / counts[place]) / int(np.count_nonzero(counts))
+    market_number, market_sizes = _label_numbers_and_sizes(np.asarray(market))
+    # Each row has the weight of 1 over the rows of its market.
+    return total(values / market_sizes[market_number]) / int(np.count_nonzero(market_sizes))
 
 
-def _numbered(labels: NDArray[np.generic]) -> tuple[Counts, Counts]:
+def _label_numbers_and_sizes(labels: NDArray[np.generic]) -> tuple[Counts, Counts]:
     """Return the number of each row's label, and how many rows have it; small integers are kept."""
     is_small = labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < FEW + 4 * labels.size
     if is_small:
         numbers = labels.astype(np.int64)
         return numbers, np.bincount(numbers)
 
-    _, place, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    return place, counts
+    _, label_number, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    return label_number, sizes
 
 
 def quotients(values: Floats, total: Floats) -> Floats:
@@ -206,20 +212,21 @@ def distinct_forecasts(
     """
     outcomes = as_floats(outcome)
     if not outcomes.size:
-        none = np.empty(0)
-        nowhere = np.empty(0, np.intp)
-        return DistinctForecasts(none, none, none, nowhere, nowhere, none, none)
+        no_values = np.empty(0)
+        no_rows = np.empty(0, np.intp)
+        return DistinctForecasts(no_values, no_values, no_values, no_rows, no_rows, no_values, no_values)
 
     forecasts = check_probabilities(forecast)
     labels = np.arange(forecasts.size) if market is None else np.asarray(market)
     scored = np.flatnonzero(is_scored(outcomes))
     forecasts = forecasts[scored]
     outcomes = outcomes[scored]
-    numbers = number_labels(labels[scored])
-    sizes = np.bincount(numbers)
-    shares = 1 / sizes[numbers] / max(sizes.size, 1)
+    market_numbers = number_labels(labels[scored])
+    sizes = np.bincount(market_numbers)
+    # The rows of a market share its weight, and the weights of all markets add up to 1.
+    shares = 1 / sizes[market_numbers] / max(sizes.size, 1)
 
-    order = np.lexsort((numbers, outcomes, shares, forecasts))
+    order = np.lexsort((market_numbers, outcomes, shares, forecasts))
     forecasts = forecasts[order]
     shares = shares[order]
     value, start = np.unique(forecasts, return_index=True)
@@ -229,7 +236,7 @@ def distinct_forecasts(
         forecast=forecasts,
         outcome=outcomes[order],
         share=shares,
-        market=numbers[order],
+        market=market_numbers[order],
         start=start,
         value=value,
         weight=weight,
@@ -271,8 +278,9 @@ def band_name(value: float, bands: Bands) -> str | None:
     if math.isnan(value):
         return None
     floors = [floor for floor, _ in bands]
-    place = bisect_right(floors, round(value, 9))
-    return bands[max(place - 1, 0)][1]
+    bands_reached = bisect_right(floors, round(value, 9))
+    # A value below all floors is in the first band.
+    return bands[max(bands_reached - 1, 0)][1]
 
 
 def runs(*columns: NDArray[Any]) -> tuple[Counts, Counts]:
@@ -312,10 +320,11 @@ def different(numbers: Counts) -> tuple[Counts, Counts]:
     (array([2, 5]), array([1, 0, 1]))
     """
     span = int(numbers.max(initial=-1)) + 1
+    # A table of all numbers up to the largest is faster than a sort, unless most of them are unused.
     if span > 4 * numbers.size:
         values, places = np.unique(numbers, return_inverse=True)
         return values, places
     used = np.flatnonzero(np.bincount(numbers, minlength=span))
-    place = np.zeros(span, dtype=np.int64)
-    place[used] = np.arange(used.size)
-    return used, place[numbers]
+    index_of = np.zeros(span, dtype=np.int64)
+    index_of[used] = np.arange(used.size)
+    return used, index_of[numbers]

@@ -56,8 +56,8 @@ def score(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = No
     if market is not None:
         market = np.asarray(market)[counted]
 
-    apart = forecasts - outcomes
-    return mean(np.square(apart, out=apart), market)
+    differences = forecasts - outcomes
+    return mean(np.square(differences, out=differences), market)
 
 
 def band(brier: float) -> str | None:

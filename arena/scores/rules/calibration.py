@@ -45,19 +45,24 @@ def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
     outcomes = select_rows(np.atleast_1d(np.asarray(outcome)), counted)
 
     # 1 − 0.8 is slightly below 0.2 in floats and belongs in the bin that starts there; so does 0.2 − 5e-10.
-    place = np.minimum((forecasts * BINS + DUST).astype(np.uint8), BINS - 1)
-    ended = place + np.uint8(BINS) * (outcomes == 1)
-    no, yes = np.bincount(ended, minlength=2 * BINS).reshape(2, BINS).tolist()
-    in_order = forecasts[np.argsort(place, kind="stable")]
+    bin_of_row = np.minimum((forecasts * BINS + DUST).astype(np.uint8), BINS - 1)
+
+    # The bins of NO come first, then those of YES.
+    bin_and_outcome = bin_of_row + np.uint8(BINS) * (outcomes == 1)
+    no_counts, yes_counts = np.bincount(bin_and_outcome, minlength=2 * BINS).reshape(2, BINS).tolist()
+
+    forecasts_by_bin = forecasts[np.argsort(bin_of_row, kind="stable")]
 
     occupied = []
-    first = 0
+    first_row = 0
     for number in range(BINS):
-        count = no[number] + yes[number]
+        count = no_counts[number] + yes_counts[number]
         if count:
-            own = in_order[first : first + count]
-            occupied.append(Bin(EDGES[number], EDGES[number + 1], count, mean(own), yes[number] / count))
-        first += count
+            own_forecasts = forecasts_by_bin[first_row : first_row + count]
+            occupied.append(
+                Bin(EDGES[number], EDGES[number + 1], count, mean(own_forecasts), yes_counts[number] / count)
+            )
+        first_row += count
     return occupied
 
 

@@ -27,8 +27,8 @@ SLACK = 0.001
 def each(options: Sequence[ArrayLike], answer: Sequence[int]) -> Floats:
     """Return the score of each question; `answer` counts its options from 0."""
     scores = []
-    for probabilities, place in zip(options, answer, strict=True):
-        happened = np.arange(np.size(probabilities)) == place
-        squares = (np.asarray(probabilities) - happened) ** 2
+    for probabilities, answer_index in zip(options, answer, strict=True):
+        is_answer = np.arange(np.size(probabilities)) == answer_index
+        squares = (np.asarray(probabilities) - is_answer) ** 2
         scores.append(squares.sum() / 2)
     return np.array(scores)

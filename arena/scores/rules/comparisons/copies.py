@@ -42,66 +42,70 @@ def find_copies(
     `families` hold twins, and `sources` maps agents to the one whose forecasts they are told.
     """
     copies = {}
-    group = {}
+    head_of = {}
     for agent in agents:
         own = season.of(agent)
         if _is_near(season, own.cell, own.forecast - own.price):
             copies[agent] = PRICE
         else:
-            group[agent] = agent
+            # At first every agent is the head of a group of its own.
+            head_of[agent] = agent
 
-    alike: list[Pair] = []
+    same_pairs: list[Pair] = []
     for family in families:
-        twins = [name for name in group if name in family]
-        alike += ((twins[0], twin) for twin in twins[1:])
-    alike += _pairs(season, list(group))
+        twins = [name for name in head_of if name in family]
+        same_pairs += ((twins[0], twin) for twin in twins[1:])
+    same_pairs += _near_pairs(season, list(head_of))
 
-    for first, second in alike:
-        _join(group, group[first], group[second])
-    return Copies(copies | _named(group, sources or {}))
+    for first, second in same_pairs:
+        _merge_groups(head_of, head_of[first], head_of[second])
+    return Copies(copies | _copied_heads(head_of, sources or {}))
 
 
-def _join(group: dict[str, str], kept: str, gone: str) -> None:
+def _merge_groups(head_of: dict[str, str], kept_head: str, merged_head: str) -> None:
     """Join two groups, each given by its head."""
-    for name, head in group.items():
-        if head == gone:
-            group[name] = kept
+    for name, head in head_of.items():
+        if head == merged_head:
+            head_of[name] = kept_head
 
 
-def _pairs(season: SeasonForecasts, agents: Sequence[str]) -> Iterator[Pair]:
+def _near_pairs(season: SeasonForecasts, agents: Sequence[str]) -> Iterator[Pair]:
     """Yield the pairs of agents whose forecasts are nearly equal."""
-    forecasts = np.full(season.cells, np.nan)
+    forecast_of_cell = np.full(season.cells, np.nan)
 
     for place, agent in enumerate(agents):
-        own = season.of(agent)
-        forecasts[own.cell] = own.forecast
+        own_rows = season.of(agent)
+        forecast_of_cell[own_rows.cell] = own_rows.forecast
 
         for other in agents[place + 1 :]:
-            rival = season.of(other)
-            apart = forecasts[rival.cell] - rival.forecast
-            common = ~np.isnan(apart)
-            if _is_near(season, rival.cell[common], apart[common]):
+            rival_rows = season.of(other)
+            difference = forecast_of_cell[rival_rows.cell] - rival_rows.forecast
+            is_common = ~np.isnan(difference)
+            if _is_near(season, rival_rows.cell[is_common], difference[is_common]):
                 yield agent, other
 
-        forecasts[own.cell] = np.nan
+        # The table is used again for the next agent.
+        forecast_of_cell[own_rows.cell] = np.nan
 
 
-def _is_near(season: SeasonForecasts, cell: Ints, apart: Floats) -> bool:
+def _is_near(season: SeasonForecasts, cell: Ints, difference: Floats) -> bool:
     """Tell whether forecasts are so close, on every option, that one copies the other."""
-    apart = apart[season.furthest(cell, apart)]
-    near = int(np.count_nonzero(np.abs(apart) <= NEAR))
-    return near > 0 and near >= SHARE * apart.size
+    # Of the options of a question only the one furthest apart counts.
+    difference = difference[season.furthest(cell, difference)]
+    near_rows = int(np.count_nonzero(np.abs(difference) <= NEAR))
+    return near_rows > 0 and near_rows >= SHARE * difference.size
 
 
-def _named(group: Mapping[str, str], sources: Mapping[str, str]) -> dict[str, str]:
+def _copied_heads(head_of: Mapping[str, str], sources: Mapping[str, str]) -> dict[str, str]:
     """Return each copy with the head of its group: one that isn't told another's forecasts, if possible."""
-    heads: dict[str, str] = {}
-    for name, head in group.items():
-        if head not in heads or (heads[head] in sources and name not in sources):
-            heads[head] = name
+    new_head_of: dict[str, str] = {}
+    for name, head in head_of.items():
+        # An agent that is told another's forecasts is the copy, even if it comes first.
+        if head not in new_head_of or (new_head_of[head] in sources and name not in sources):
+            new_head_of[head] = name
 
     copies = {}
-    for name, head in group.items():
-        if heads[head] != name:
-            copies[name] = heads[head]
+    for name, head in head_of.items():
+        if new_head_of[head] != name:
+            copies[name] = new_head_of[head]
     return copies

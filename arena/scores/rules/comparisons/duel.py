@@ -98,64 +98,66 @@ def gap_between(season: SeasonForecasts, a: str, b: str) -> float | None:
     own = season.of(a)
     other = season.of(b)
     own_rows, other_rows = common_rows(own, other, season.cells)
-    return none_for_nan(_differences(season, own, other, own_rows, other_rows).mean)
+    return none_for_nan(_error_differences(season, own, other, own_rows, other_rows).mean)
 
 
 def _duels(season: SeasonForecasts, pairs: Sequence[Pair], seed: int) -> list[Duel]:
     """Return the duels of pairs, with p-values and, if there is enough information, intervals."""
-    found = []
-    sums = []
+    duels_of_pairs = []
+    differences_of_pairs = []
     for a, b in pairs:
-        plain, differences = _gap(season, a, b)
-        found.append(plain)
-        sums.append(differences)
+        duel_of_pair, event_differences = _duel_without_interval(season, a, b)
+        duels_of_pairs.append(duel_of_pair)
+        differences_of_pairs.append(event_differences)
 
-    drawn = wild_bootstrap.signed_sums(season.events, sums, seed)
+    drawn = wild_bootstrap.signed_sums(season.events, differences_of_pairs, seed)
     p_values = wild_bootstrap.p_values(drawn)
-    judged = [plain.reason is None for plain in found]
-    spans = interval.intervals(drawn, judged)
+    is_judged = [duel_of_pair.reason is None for duel_of_pair in duels_of_pairs]
+    spans = interval.intervals(drawn, is_judged)
 
-    for place in np.flatnonzero(judged).tolist():
+    for place in np.flatnonzero(is_judged).tolist():
         span = spans[place]
-        found[place] = replace(found[place], p=float(p_values[place]), low=span.low, high=span.high)
-    return found
+        duels_of_pairs[place] = replace(
+            duels_of_pairs[place], p=float(p_values[place]), low=span.low, high=span.high
+        )
+    return duels_of_pairs
 
 
-def _gap(season: SeasonForecasts, a: str, b: str) -> tuple[Duel, EventSums]:
+def _duel_without_interval(season: SeasonForecasts, a: str, b: str) -> tuple[Duel, EventSums]:
     """Return the duel on common rows without its interval, and the differences by event."""
     own = season.of(a)
     other = season.of(b)
     own_rows, other_rows = common_rows(own, other, season.cells)
     market = own.market[own_rows]
-    sums = _differences(season, own, other, own_rows, other_rows)
+    differences = _error_differences(season, own, other, own_rows, other_rows)
 
-    apart = own.forecast[own_rows] - other.forecast[other_rows]
-    rests_on = information(apart, own.price[own_rows], market, season.event_of)
-    reason = reason_of(rests_on)
+    forecast_gap = own.forecast[own_rows] - other.forecast[other_rows]
+    known_information = information(forecast_gap, own.price[own_rows], market, season.event_of)
+    reason = reason_of(known_information)
     if not market.size:
         reason = "no resolved forecast in common"
 
-    duel = Duel(
+    plain_duel = Duel(
         a=a,
         b=b,
         rows=market.size,
-        markets=int(sums.count.sum()),
-        events=int(np.count_nonzero(sums.count)),
-        effective=rests_on.effective,
-        gap=none_for_nan(sums.mean),
-        error=none_for_nan(wild_bootstrap.error(sums)),
+        markets=int(differences.count.sum()),
+        events=int(np.count_nonzero(differences.count)),
+        effective=known_information.effective,
+        gap=none_for_nan(differences.mean),
+        error=none_for_nan(wild_bootstrap.error(differences)),
         p=None,
         reason=reason,
     )
-    return duel, sums
+    return plain_duel, differences
 
 
-def _differences(
+def _error_differences(
     season: SeasonForecasts, a: AgentForecasts, b: AgentForecasts, a_rows: Rows, b_rows: Rows
 ) -> EventSums:
     """Return the differences in error on common rows, by event."""
-    closer = b.error[b_rows] - a.error[a_rows]
-    return sum_by_event(closer, a.market[a_rows], season.event_of, len(season.events))
+    error_difference = b.error[b_rows] - a.error[a_rows]
+    return sum_by_event(error_difference, a.market[a_rows], season.event_of, len(season.events))
 
 
 def common_rows(a: AgentForecasts, b: AgentForecasts, cells: int) -> tuple[Rows, Rows]:
@@ -163,8 +165,8 @@ def common_rows(a: AgentForecasts, b: AgentForecasts, cells: int) -> tuple[Rows,
     if np.array_equal(a.cell, b.cell):
         return slice(None), slice(None)
 
-    in_a = np.zeros(cells, dtype=np.bool_)
-    in_b = np.zeros(cells, dtype=np.bool_)
-    in_a[a.cell] = True
-    in_b[b.cell] = True
-    return in_b[a.cell], in_a[b.cell]
+    is_in_a = np.zeros(cells, dtype=np.bool_)
+    is_in_b = np.zeros(cells, dtype=np.bool_)
+    is_in_a[a.cell] = True
+    is_in_b[b.cell] = True
+    return is_in_b[a.cell], is_in_a[b.cell]

@@ -102,8 +102,9 @@ def error_shares(starts: Mapping[str, float], owners: Mapping[str, str]) -> dict
     """Return the chance with which each pair (better, worse) may ever be decided wrongly.
 
     Each pair of owners, by default "", has an equal share of `ERROR`, and so has each owner with itself.
-    Within an owner all pairs have equal shares; between two owners an entry has a weight as in `_weights`.
-    Entries that begin later change nobody's share: theirs is taken from the part kept for them.
+    Within an owner all pairs have equal shares; between two owners an entry has a weight as in
+    `_weights_between_owners`. Entries that begin later change nobody's share: theirs is taken from the part
+    kept for them.
     """
     entries = _entries_by_owner(starts, owners)
     owner_starts = {owner: min(own.values()) for owner, own in entries.items()}
@@ -113,9 +114,12 @@ def error_shares(starts: Mapping[str, float], owners: Mapping[str, str]) -> dict
     for (owner, rival), owner_share in owner_shares.items():
         own_shares = _pair_shares(entries[owner])
         if owner != rival:
-            own_shares = _shares_between(_weights(entries[owner]), _weights(entries[rival]))
+            own_shares = _shares_between(
+                _weights_between_owners(entries[owner]), _weights_between_owners(entries[rival])
+            )
 
         for (a, b), share in own_shares.items():
+            # Half of a pair's share is for deciding that a is better, half for b.
             half = ERROR * owner_share * share / 2
             shares[a, b] = half
             shares[b, a] = half
@@ -142,42 +146,43 @@ def _entries_by_owner(starts: Mapping[str, float], owners: Mapping[str, str]) ->
 def _equal_parts(starts: Mapping[Key, float]) -> dict[Key, float]:
     """Return equal parts of 1 for all entries that begin at the same time."""
     parts: dict[Key, float] = {}
-    for together, part in _parts_by_start(starts):
-        parts |= dict.fromkeys(together, part / len(together))
+    for starting_together, part in _parts_by_start(starts):
+        parts |= dict.fromkeys(starting_together, part / len(starting_together))
     return parts
 
 
 def _parts_by_start(starts: Mapping[Key, float]) -> Iterator[tuple[list[Key], float]]:
     """Yield the entries that begin at the same time, in order of time, with their joint part of 1."""
-    begun = defaultdict(list)
+    starting_at = defaultdict(list)
     for key, start in starts.items():
-        begun[start].append(key)
+        starting_at[start].append(key)
 
-    for number, start in enumerate(sorted(begun)):
-        yield begun[start], _part(number)
+    for earlier_starts, start in enumerate(sorted(starting_at)):
+        yield starting_at[start], _part_of_start(earlier_starts)
 
 
-def _pair_shares(starts: Mapping[str, float], more: Sequence[Pair] = ()) -> dict[Pair, float]:
+def _pair_shares(starts: Mapping[str, float], further_pairs: Sequence[Pair] = ()) -> dict[Pair, float]:
     """Return equal shares of 1 for all pairs whose later entry begins at the same time."""
     pair_starts = {}
-    for pair in chain(more, combinations(starts, 2)):
+    for pair in chain(further_pairs, combinations(starts, 2)):
         pair_starts[pair] = max(starts[name] for name in pair)
     return _equal_parts(pair_starts)
 
 
-def _weights(starts: Mapping[str, float]) -> dict[str, float]:
+def _weights_between_owners(starts: Mapping[str, float]) -> dict[str, float]:
     """Return the weights of an owner's entries against another owner's: the first has at least one half."""
     weights: dict[str, float] = {}
     for entries, part in _parts_by_start(starts):
-        rest = part
+        shared_part = part
+        # Of several that begin first, one still has a half of its own.
         if not weights and len(entries) > 1:
             weights[entries.pop(0)] = 0.5
-            rest -= 0.5
-        weights |= dict.fromkeys(entries, rest / len(entries))
+            shared_part -= 0.5
+        weights |= dict.fromkeys(entries, shared_part / len(entries))
     return weights
 
 
-def _part(number: int) -> float:
+def _part_of_start(number: int) -> float:
     """Return the part of 1 of the first to begin, or of those that begin after `number` others.
 
     >>> [round(_part(number), 4) for number in range(4)]
@@ -185,6 +190,7 @@ def _part(number: int) -> float:
     """
     if number == 0:
         return FIRST
+    # These parts add up to what the first leave, however many follow.
     return (1 - FIRST) / (number * (number + 1))
 
 
@@ -195,16 +201,18 @@ def price_bars(rows: DuelRows, owners: Mapping[str, str] | None = None) -> dict[
     and an owner's share by its entries; entries that begin later change nobody's share. Half of a share is
     for deciding that the entry is closer, half for the price.
     """
-    starts = _starts(rows)
+    starts = _entry_start_times(rows)
     entries = _entries_by_owner(starts, owners or {})
-    owner_starts = {owner: min(own.values()) for owner, own in entries.items()}
+    owner_starts = {owner: min(own_starts.values()) for owner, own_starts in entries.items()}
     owner_shares = _equal_parts(owner_starts)
 
     bars = {}
-    for owner, own in entries.items():
+    for owner, own_starts in entries.items():
         owner_share = ERROR * owner_shares[owner]
-        for entry, part in _equal_parts(own).items():
+        for entry, part in _equal_parts(own_starts).items():
+            # Half of a share is for deciding that the entry is closer, half for the price.
             share = owner_share * part / 2
+            # A bet without skill reaches 1 / share with a chance of at most that share (Ville).
             bars[entry] = PriceBar(starts[entry], 1 / share)
     return bars
 
@@ -217,18 +225,18 @@ def compare_pairs(
     Only the first `MOST_ENTRIES` are compared, because pairs grow with the square of entries. With `foresee`,
     the others have an estimate of how many more weeks a decision takes.
     """
-    starts = _starts(rows)
+    starts = _entry_start_times(rows)
     duels = _Duels.of(rows)
     in_order = sorted(starts, key=starts.__getitem__)
-    first = {entry: starts[entry] for entry in in_order[:MOST_ENTRIES]}
-    shares = error_shares(first, owners or {})
+    start_of_compared = {entry: starts[entry] for entry in in_order[:MOST_ENTRIES]}
+    shares = error_shares(start_of_compared, owners or {})
 
     pairs: list[PairEvidence] = []
-    for entry, rival in combinations(first, 2):
-        begun = max(starts[entry], starts[rival])
+    for entry, rival in combinations(start_of_compared, 2):
+        both_started = max(starts[entry], starts[rival])
         bar = 1 / shares[entry, rival]
-        pairs += duels.compare(entry, rival, begun, bar, foresee=foresee)
-    return sorted(pairs, key=_order)
+        pairs += duels.compare(entry, rival, both_started, bar, foresee=foresee)
+    return sorted(pairs, key=_decision_order)
 
 
 def compare_with_price(rows: DuelRows, bars: Mapping[str, PriceBar]) -> list[PairEvidence]:
@@ -236,62 +244,62 @@ def compare_with_price(rows: DuelRows, bars: Mapping[str, PriceBar]) -> list[Pai
     pairs: list[PairEvidence] = []
     for place, agent in enumerate(rows.agents):
         if agent in bars:
-            duels = _Duels.of(_beside_price(rows, place))
+            duels = _Duels.of(_rows_of_agent_and_price(rows, place))
             pairs += duels.compare(agent, PRICE, bars[agent].start, bars[agent].capital)
-    return sorted(pairs, key=_order)
+    return sorted(pairs, key=_decision_order)
 
 
-def _starts(rows: DuelRows) -> dict[str, float]:
+def _entry_start_times(rows: DuelRows) -> dict[str, float]:
     """Return the time from which each agent that ever was an entry counts as one."""
     stated = StatedRows(rows.agent, rows.instant, rows.market, rows.forecast, rows.price, rows.question)
-    begun = entry_starts(stated)
-    seconds = dict(zip(rows.instant.tolist(), rows.made.tolist(), strict=True))
+    start_instant_of = entry_starts(stated)
+    time_of_instant = dict(zip(rows.instant.tolist(), rows.made.tolist(), strict=True))
 
     starts = {}
     for place, agent in enumerate(rows.agents):
-        if place in begun:
-            starts[agent] = seconds[begun[place]]
+        if place in start_instant_of:
+            starts[agent] = time_of_instant[start_instant_of[place]]
     return starts
 
 
-def _order(pair: PairEvidence) -> tuple[float, str, str]:
+def _decision_order(pair: PairEvidence) -> tuple[float, str, str]:
     """Return the sort key of pairs: by the time of their decision, undecided ones last."""
     since = inf if pair.since is None else pair.since
     return since, pair.better, pair.worse
 
 
-def _beside_price(rows: DuelRows, place: int) -> DuelRows:
+def _rows_of_agent_and_price(rows: DuelRows, place: int) -> DuelRows:
     """Return the rows of one agent with a price, followed by those of the price itself."""
-    own = np.flatnonzero(rows.agent == place)
-    counted = one_a_time(
+    own_rows = np.flatnonzero(rows.agent == place)
+    priced_rows = one_a_time(
         EvidenceRows(
-            story=rows.story[own],
-            market=rows.market[own],
-            made=rows.made[own],
-            known=rows.known[own],
-            forecast=rows.forecast[own],
-            price=rows.price[own],
-            payout=rows.payout[own],
-            question=None if rows.question is None else rows.question[own],
+            story=rows.story[own_rows],
+            market=rows.market[own_rows],
+            made=rows.made[own_rows],
+            known=rows.known[own_rows],
+            forecast=rows.forecast[own_rows],
+            price=rows.price[own_rows],
+            payout=rows.payout[own_rows],
+            question=None if rows.question is None else rows.question[own_rows],
         )
     )
-    count = counted.story.size
-    twice = np.tile(np.arange(count), 2)
-    _, instant = np.unique(counted.made, return_inverse=True)
+    count = priced_rows.story.size
+    rows_twice = np.tile(np.arange(count), 2)
+    _, instant = np.unique(priced_rows.made, return_inverse=True)
 
     return DuelRows(
         agents=[rows.agents[place], PRICE],
         agent=np.repeat([0, 1], count),
-        instant=instant[twice],
-        market=counted.market[twice],
-        story=counted.story[twice],
-        made=counted.made[twice],
-        known=counted.known[twice],
-        forecast=np.concatenate([counted.forecast, counted.price]),
-        price=counted.price[twice],
-        payout=counted.payout[twice],
+        instant=instant[rows_twice],
+        market=priced_rows.market[rows_twice],
+        story=priced_rows.story[rows_twice],
+        made=priced_rows.made[rows_twice],
+        known=priced_rows.known[rows_twice],
+        forecast=np.concatenate([priced_rows.forecast, priced_rows.price]),
+        price=priced_rows.price[rows_twice],
+        payout=priced_rows.payout[rows_twice],
         week=rows.week,
-        question=None if counted.question is None else counted.question[twice],
+        question=None if priced_rows.question is None else priced_rows.question[rows_twice],
     )
 
 
@@ -327,11 +335,11 @@ class _Duels:
     def of(cls, rows: DuelRows) -> "_Duels":
         """Return the duels of these rows."""
         # A forecast stated after its outcome was known is no evidence.
-        some = np.flatnonzero(rows.made <= rows.known)
+        counted_rows = np.flatnonzero(rows.made <= rows.known)
         markets = rows.market.max(initial=0) + 1
-        cell = rows.instant[some] * markets + rows.market[some]
+        cell = rows.instant[counted_rows] * markets + rows.market[counted_rows]
         _, first, column = np.unique(cell, return_index=True, return_inverse=True)
-        first = some[first]
+        first = counted_rows[first]
         market = rows.market[first]
         story = rows.story[first]
         made = rows.made[first]
@@ -340,7 +348,7 @@ class _Duels:
         order = np.lexsort((known, market, made, story))
         rank = np.argsort(order)
         forecast = np.full((len(rows.agents), first.size), np.nan)
-        forecast[rows.agent[some], rank[column]] = rows.forecast[some]
+        forecast[rows.agent[counted_rows], rank[column]] = rows.forecast[counted_rows]
 
         market = market[order]
         story = story[order]
@@ -357,10 +365,10 @@ class _Duels:
         story_start = np.repeat(story_starts, lengths)[last]
         is_first = np.diff(story_start, prepend=-1) != 0
 
-        at = end_at[last]
-        by_time = np.argsort(at, kind="stable")
-        at = at[by_time]
-        look = run_ends(at)
+        end_time = end_at[last]
+        by_time = np.argsort(end_time, kind="stable")
+        end_time = end_time[by_time]
+        look = run_ends(end_time)
 
         return cls(
             places={agent: place for place, agent in enumerate(rows.agents)},
@@ -375,44 +383,44 @@ class _Duels:
             is_first=is_first,
             by_time=by_time,
             look=look,
-            at=at[look],
+            at=end_time[look],
             options=None if question is None else _Options.of(made[ends], question[ends]),
         )
 
     def compare(
-        self, entry: str, other: str, begun: float, bar: float, *, foresee: bool = True
+        self, entry: str, other: str, since: float, bar: float, *, foresee: bool = True
     ) -> Iterator[PairEvidence]:
         """Yield the comparison of an entry with another, if something has ended for both.
 
-        Only rows made from `begun` on count, and `bar` is the capital that decides.
+        Only rows made from `since` on count, and `bar` is the capital that decides.
         """
         own = self.forecast[self.places[entry]]
         rival = self.forecast[self.places[other]]
-        counts = self.made >= begun
-        common = counts & ~np.isnan(own) & ~np.isnan(rival)
+        is_counted = self.made >= since
+        is_common = is_counted & ~np.isnan(own) & ~np.isnan(rival)
 
-        gain = self._mean_gain(own, rival, common)
+        gain = self._mean_gain(own, rival, is_common)
         if gain.stories:
-            columns = _PairColumns(own, rival, counts, common)
-            yield self._pair(entry, other, columns, gain, bar, foresee=foresee)
+            columns = _PairColumns(own, rival, is_counted, is_common)
+            yield self._pair_evidence(entry, other, columns, gain, bar, foresee=foresee)
 
-    def _pair(
+    def _pair_evidence(
         self, entry: str, other: str, columns: "_PairColumns", gain: "_MeanGain", bar: float, *, foresee: bool
     ) -> PairEvidence:
         """Return the evidence on a pair."""
         reverse = columns.reversed()
 
         # One's gain is the other's loss.
-        since = self._since(columns, gain.least_t, bar)
-        other_since = self._since(reverse, -gain.most_t, bar)
+        since = self._decided_since(columns, gain.least_t, bar)
+        other_since = self._decided_since(reverse, -gain.most_t, bar)
         if since is not None and other_since is not None:
             # Of two opposite decisions one is an error, and it is unknown which.
             since = None
             other_since = None
 
         is_stated = ~(np.isnan(columns.own) & np.isnan(columns.rival))
-        either = columns.counts & is_stated
-        coverage = self._count_of_ends(columns.common) / self._count_of_ends(either)
+        is_stated_by_either = columns.counts & is_stated
+        coverage = self._count_of_ends(columns.common) / self._count_of_ends(is_stated_by_either)
         note = None
         if coverage < ENOUGH_COVERAGE:
             note = f"on {coverage:.0%} of what either forecast"
@@ -444,32 +452,34 @@ class _Duels:
     def _count_of_ends(self, wanted: Flags) -> int:
         """Return how many of the wanted columns have ended, with the options of a question counted once."""
         ended = wanted[self.ends]
-        return int(np.count_nonzero(ended if self.options is None else ended & self.options.is_first))
+        if self.options is not None:
+            ended = ended & self.options.is_first
+        return int(np.count_nonzero(ended))
 
-    def _since(self, bet: "_PairColumns", t: Floats, bar: float) -> float | None:
+    def _decided_since(self, columns: "_PairColumns", t: Floats, bar: float) -> float | None:
         """Return the first look at which the capital has reached the bar while the mean gain was clear."""
-        clear = np.flatnonzero(t >= LEAST_T)
-        if not clear.size:
+        clear_looks = np.flatnonzero(t >= LEAST_T)
+        if not clear_looks.size:
             return None
 
-        capital = self.timeline.capital(bet.own, bet.rival, self.payout, bet.common)
-        reached = clear[capital.until(self.at[clear]) >= bar]
-        if not reached.size:
+        evidence = self.timeline.capital(columns.own, columns.rival, self.payout, columns.common)
+        decisive_looks = clear_looks[evidence.capital_at(self.at[clear_looks]) >= bar]
+        if not decisive_looks.size:
             return None
-        return float(self.at[reached[0]])
+        return float(self.at[decisive_looks[0]])
 
-    def _weeks_more(self, bet: "_PairColumns", gain: "_MeanGain", bar: float) -> float | None:
+    def _weeks_more(self, columns: "_PairColumns", gain: "_MeanGain", bar: float) -> float | None:
         """Return how many more weeks a decision would take; None if that can't be said."""
-        begun = self.made[bet.common].min()
-        weeks = float(self.at[-1] - begun) / self.week
+        first_made = self.made[columns.common].min()
+        weeks = float(self.at[-1] - first_made) / self.week
         if gain.stories < ENOUGH_STORIES or weeks < ENOUGH_WEEKS:
             return None
 
-        capital = self.timeline.capital_now(bet.own, bet.rival, self.payout, bet.common)
+        capital = self.timeline.capital_now(columns.own, columns.rival, self.payout, columns.common)
         pace = Pace(gain.stories, weeks, gain.t, float(gain.least_t[-1]), capital)
         return weeks_until_told(pace, bar, LEAST_T)
 
-    def _mean_gain(self, own: Floats, rival: Floats, common: Flags) -> "_MeanGain":
+    def _mean_gain(self, own: Floats, rival: Floats, is_common: Flags) -> "_MeanGain":
         """Return the mean gain on a rival, each story counting once, and its t-statistic."""
         if not self.ends.size:
             return _MeanGain(0, 0.0, 0.0, np.zeros(0), np.zeros(0))
@@ -478,46 +488,48 @@ class _Duels:
         rival = rival[self.ends]
         payout = self.payout[self.ends]
         is_refund = np.isnan(payout)
-        counted = common[self.ends] & ~is_refund
-        apart = np.where(counted, own - rival, 0.0)
-        middle = np.where(counted, (own + rival) / 2, 0.0)
-        missed = np.where(counted, 2 * (payout - middle), 0.0)
+        is_counted = is_common[self.ends] & ~is_refund
+        # The gain (r − o)² − (f − o)² is (f − r) · 2(o − m), m the middle of both.
+        apart = np.where(is_counted, own - rival, 0.0)
+        middle = np.where(is_counted, (own + rival) / 2, 0.0)
+        error_factor = np.where(is_counted, 2 * (payout - middle), 0.0)
 
         # A lean in log-odds moves a forecast m by m(1 − m) times a common factor.
         lean = middle * (1 - middle)
         if self.options is not None:
             lean = self.options.lean(middle) * self.options.weight
             apart *= self.options.weight
-            missed *= self.options.weight
-            counted &= self.options.is_first
+            error_factor *= self.options.weight
+            is_counted &= self.options.is_first
 
-        leaned = self._sum_of_rows(apart * lean)
-        squared = self._sum_of_rows(lean**2)
-        slope = leaned / np.maximum(squared, TINY)
+        # The part of the gap that a common lean explains, by least squares over all rows so far.
+        gap_times_lean = self._sum_of_rows(apart * lean)
+        lean_squared = self._sum_of_rows(lean**2)
+        slope = gap_times_lean / np.maximum(lean_squared, TINY)
 
         # Each story counts once.
-        count = self._story_totals(counted.astype(np.float64))
+        count = self._story_totals(is_counted.astype(np.float64))
         rows = np.maximum(count, 1)
-        gain = self._story_totals(apart * missed) / rows
-        by_lean = self._story_totals(lean * missed) / rows
+        gain = self._story_totals(apart * error_factor) / rows
+        by_lean = self._story_totals(lean * error_factor) / rows
 
         stories = self._sum_of_stories(np.minimum(count, 1.0))
         total = self._sum_of_stories(gain)
         squares = self._sum_of_stories(gain**2)
         products = self._sum_of_stories(gain * by_lean)
         lean_squares = self._sum_of_stories(by_lean**2)
-        rest = total - slope * self._sum_of_stories(by_lean)
-        rest_squares = squares - 2 * slope * products + slope**2 * lean_squares
+        gain_without_lean = total - slope * self._sum_of_stories(by_lean)
+        squares_without_lean = squares - 2 * slope * products + slope**2 * lean_squares
 
         t = _t_statistic(stories, total, squares)
-        rest_t = _t_statistic(stories, rest, rest_squares)
+        t_without_lean = _t_statistic(stories, gain_without_lean, squares_without_lean)
         mean = total / np.maximum(stories, 1)
         return _MeanGain(
             stories=int(stories[-1]),
             mean=float(mean[-1]),
             t=float(t[-1]),
-            least_t=np.minimum(t, rest_t),
-            most_t=np.maximum(t, rest_t),
+            least_t=np.minimum(t, t_without_lean),
+            most_t=np.maximum(t, t_without_lean),
         )
 
     def _sum_of_rows(self, value: Floats) -> Floats:
@@ -597,7 +609,7 @@ def _t_statistic(count: Floats, total: Floats, squares: Floats) -> Floats:
     """Return the t-statistic of the mean of this many values; 0 below two of them."""
     at_least_one = np.maximum(count, 1)
     mean = total / at_least_one
-    rest = np.maximum(squares - total * mean, 0)
-    variance = rest / np.maximum(count - 1, 1)
+    squared_deviations = np.maximum(squares - total * mean, 0)
+    variance = squared_deviations / np.maximum(count - 1, 1)
     error = np.sqrt(variance / at_least_one)
     return np.where(count > 1, mean / np.maximum(error, TINY), 0.0)

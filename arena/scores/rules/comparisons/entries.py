@@ -50,23 +50,25 @@ def entry_starts(rows: StatedRows) -> dict[int, int]:
 
 def _entries_by_look(rows: StatedRows) -> Iterator[tuple[int, list[int]]]:
     """Yield the entries at each instant at which they change, in order of time."""
-    numbers = np.unique(rows.agent)
-    agents = [_agent_rows(rows, number) for number in numbers.tolist()]
+    agent_numbers = np.unique(rows.agent)
+    agents = [_agent_rows(rows, number) for number in agent_numbers.tolist()]
     starts = [agent.instant[0] for agent in agents]
     order = np.argsort(starts, kind="stable")
     agents = [agents[place] for place in order.tolist()]
-    numbers = numbers[order]
+    agent_numbers = agent_numbers[order]
 
     started = np.array(starts, dtype=np.int64)[order]
-    from_price = [_departure(agent.instant, agent.forecast - agent.price, agent.question) for agent in agents]
-    left_price = np.array(from_price)
-    departure = _departures(agents)
+    price_departures = [
+        _end_of_copying(agent.instant, agent.forecast - agent.price, agent.question) for agent in agents
+    ]
+    left_price = np.array(price_departures)
+    pair_departures = _pair_ends_of_copying(agents)
 
-    changes = np.unique(np.concatenate([started, left_price, departure.ravel()]))
-    looks = changes[np.isfinite(changes)].astype(np.int64)
+    change_times = np.unique(np.concatenate([started, left_price, pair_departures.ravel()]))
+    looks = change_times[np.isfinite(change_times)].astype(np.int64)
     for look in looks.tolist():
-        entries = _entries_at(look, started, left_price, departure)
-        yield look, numbers[entries].tolist()
+        entries = _entries_at(look, started, left_price, pair_departures)
+        yield look, agent_numbers[entries].tolist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +94,19 @@ def _agent_rows(rows: StatedRows, agent: int) -> _AgentRows:
     return _AgentRows(rows.instant[own], cells, rows.forecast[own], rows.price[own], question)
 
 
-def _departures(agents: Sequence[_AgentRows]) -> NDArray[np.float64]:
+def _pair_ends_of_copying(agents: Sequence[_AgentRows]) -> NDArray[np.float64]:
     """Return since when each agent (line) is no copy of each earlier one (column)."""
     size = len(agents)
     departure = np.full((size, size), -np.inf)
 
     for earlier in range(size):
         for later in range(earlier + 1, size):
-            departure[later, earlier] = _pair_departure(agents[later], agents[earlier])
+            departure[later, earlier] = _end_of_copying_pair(agents[later], agents[earlier])
 
     return departure
 
 
-def _pair_departure(later: _AgentRows, earlier: _AgentRows) -> float:
+def _end_of_copying_pair(later: _AgentRows, earlier: _AgentRows) -> float:
     """Return since when one agent is no copy of another that began before it."""
     cells, own, other = np.intersect1d(later.cell, earlier.cell, assume_unique=True, return_indices=True)
     if not cells.size:
@@ -115,40 +117,45 @@ def _pair_departure(later: _AgentRows, earlier: _AgentRows) -> float:
         # They had no market in common when the later one began.
         return -np.inf
     question = None if later.question is None else later.question[own]
-    return _departure(instant, later.forecast[own] - earlier.forecast[other], question)
+    return _end_of_copying(instant, later.forecast[own] - earlier.forecast[other], question)
 
 
-def _departure(instant: Ints, distance: Floats, question: Ints | None) -> float:
+def _end_of_copying(instant: Ints, difference: Floats, question: Ints | None) -> float:
     """Return the first instant after which too many rows were apart; infinity if there is none.
 
     A multiple choice question is as far apart as its furthest option.
     """
-    distance = np.abs(distance)
+    difference = np.abs(difference)
     if question is not None:
         starts, _ = runs(instant, question)
-        distance = np.maximum.reduceat(distance, starts)
+        difference = np.maximum.reduceat(difference, starts)
         instant = instant[starts]
 
-    apart = np.cumsum(distance > NEAR)
-    rows = np.arange(1, instant.size + 1)
-    ends = np.append(instant[1:] != instant[:-1], True)
+    far_so_far = np.cumsum(difference > NEAR)
+    rows_so_far = np.arange(1, instant.size + 1)
+    # All rows of an instant are seen at once, so only its last row is a look.
+    is_last_of_instant = np.append(instant[1:] != instant[:-1], True)
 
-    allowed = np.maximum(1.0, (1 - SHARE) * rows)
-    first = np.flatnonzero(ends & (apart > allowed))
-    if not first.size:
+    allowed = np.maximum(1.0, (1 - SHARE) * rows_so_far)
+    ends_of_copying = np.flatnonzero(is_last_of_instant & (far_so_far > allowed))
+    if not ends_of_copying.size:
         return np.inf
-    return float(instant[first[0]])
+    return float(instant[ends_of_copying[0]])
 
 
-def _entries_at(look: float, started: Ints, left_price: Floats, departure: NDArray[np.float64]) -> list[int]:
+def _entries_at(
+    look: float, started: Ints, price_departure: Floats, pair_departures: NDArray[np.float64]
+) -> list[int]:
     """Return the entries at one look, with the first agent that copies the price as one of them."""
     entries: list[int] = []
     price_copies: list[int] = []
 
     for agent in np.flatnonzero(started <= look).tolist():
-        if left_price[agent] > look:
+        # A departure after this look: the agent is still a copy of the price.
+        if price_departure[agent] > look:
             price_copies.append(agent)
-        elif not np.any(departure[agent, entries] > look):
+        elif not np.any(pair_departures[agent, entries] > look):
             entries.append(agent)
 
+    # All copies of the price are one entry.
     return entries + price_copies[:1]

@@ -107,17 +107,17 @@ class Information:
         '60 events so far that tell little (4.0 coin tosses of 10); an interval takes about 90 more'
         """
         so_far = f"{count_text(self.events, 'event')} so far"
-        coins = f"{self.effective:.1f} coin tosses of {ENOUGH_EFFECTIVE:.0f}"
-        sizes = ""
+        coin_tosses = f"{self.effective:.1f} coin tosses of {ENOUGH_EFFECTIVE:.0f}"
+        uneven_sizes = ""
         if self.events - self.equal >= 1:
-            sizes = f" of uneven sizes count as {self.equal:.1f}"
+            uneven_sizes = f" of uneven sizes count as {self.equal:.1f}"
 
         by_size = ENOUGH_EVENTS / max(self.equal, NOTHING)
         by_effect = ENOUGH_EFFECTIVE / max(self.effective, NOTHING)
         by_symmetry = ENOUGH_SYMMETRY / max(self.symmetry, NOTHING)
         times, cause = max(
-            (by_size, sizes),
-            (by_effect, f" that tell little ({coins})"),
+            (by_size, uneven_sizes),
+            (by_effect, f" that tell little ({coin_tosses})"),
             (by_symmetry, ", but most hangs on outcomes that seldom happen"),
         )
         if times <= 1 + NOTHING:
@@ -126,8 +126,8 @@ class Information:
             return f"{so_far} at prices that leave nothing open"
 
         # All three grow in proportion to the number of events, so the scarcest sets how many are needed.
-        more = max(ceil(self.events * (times - 1) - NOTHING), 1)
-        return f"{so_far}{cause}; an interval takes about {more:,} more"
+        more_events = max(ceil(self.events * (times - 1) - NOTHING), 1)
+        return f"{so_far}{cause}; an interval takes about {more_events:,} more"
 
 
 def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> Information:
@@ -135,39 +135,41 @@ def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> I
     if not market.size:
         return Information()
 
-    differs = (np.abs(apart) > NEAR).astype(np.float64)
-    markets, (differing, weight, p) = market_means(market, differs, apart, price)
-    counted = differing > 0
-    if not counted.any():
+    is_apart = (np.abs(apart) > NEAR).astype(np.float64)
+    markets, (differing, weight, p) = market_means(market, is_apart, apart, price)
+    is_counted = differing > 0
+    if not is_counted.any():
         # Forecasts that agree everywhere depend on every market equally.
-        counted[:] = True
+        is_counted[:] = True
         weight[:] = 1
 
-    p = p[counted]
-    weight = weight[counted]
+    p = p[is_counted]
+    weight = weight[is_counted]
     undecided = p * (1 - p)
     second_terms = weight**2 * undecided
     third_terms = weight**3 * undecided * (1 - 2 * p)
+    # The second and third moments of the gain if prices are true.
     spread = float(second_terms.sum())
     third = float(third_terms.sum())
 
-    event = event_of[markets[counted]]
+    event = event_of[markets[is_counted]]
+    # Within each event in order of price.
     order = np.lexsort((p, event))
     p = p[order]
-    _, first, place, size = np.unique(
+    _, first_of_event, event_number, event_sizes = np.unique(
         event[order], return_index=True, return_inverse=True, return_counts=True
     )
-    last = first + size - 1
+    last_of_event = first_of_event + event_sizes - 1
 
     # If the draw falls between a market's price and the next lower one, it and those above end YES.
-    yes = last[place] - np.arange(p.size) + 1
-    width = np.diff(p, prepend=0.0)
-    width[first] = p[first]
-    middle = np.bincount(place, p)
-    none = 1 - p[last]
-    off = yes - middle[place]
-    variances = np.bincount(place, width * off**2) + none * middle**2
-    fourths = np.bincount(place, width * off**4) + none * middle**4
+    yes_count = last_of_event[event_number] - np.arange(p.size) + 1
+    chance = np.diff(p, prepend=0.0)
+    chance[first_of_event] = p[first_of_event]
+    mean_yes = np.bincount(event_number, p)
+    none_chance = 1 - p[last_of_event]
+    from_mean = yes_count - mean_yes[event_number]
+    variances = np.bincount(event_number, chance * from_mean**2) + none_chance * mean_yes**2
+    fourths = np.bincount(event_number, chance * from_mean**4) + none_chance * mean_yes**4
     variance = float(variances.sum())
     fourth = float(fourths.sum())
 
@@ -180,5 +182,6 @@ def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> I
     if third**2 * 1e12 > spread**3:
         symmetry = spread**3 / third**2
 
-    equal = float(size.sum() ** 2 / (size @ size))
-    return Information(size.size, equal, effective, symmetry)
+    # The number of events of equal size that tell as much (Kish).
+    equal = float(event_sizes.sum() ** 2 / (event_sizes @ event_sizes))
+    return Information(event_sizes.size, equal, effective, symmetry)

@@ -66,7 +66,7 @@ class Evidence:
             return 1.0
         return float(self.capital[-1])
 
-    def until(self, times: Floats) -> Floats:
+    def capital_at(self, times: Floats) -> Floats:
         """Return the capital at some times."""
         since_start = np.append(1.0, self.capital)
         place = np.searchsorted(self.at, times, side="right")
@@ -116,8 +116,9 @@ def _has_open_price(rows: EvidenceRows) -> Flags:
 
     order = np.lexsort((rows.made, rows.question))
     starts, lengths = runs(rows.question[order], rows.made[order])
-    of_question = np.logical_or.reduceat(is_certain[order], starts)
-    is_certain[order] = np.repeat(of_question, lengths)
+    # Odds with an option at a price of 1 leave nothing open in any option.
+    is_question_certain = np.logical_or.reduceat(is_certain[order], starts)
+    is_certain[order] = np.repeat(is_question_certain, lengths)
     is_option = count_options(rows.market, rows.question) > 1
     return ~is_certain & ((rows.price > 0) | is_option)
 
@@ -174,33 +175,33 @@ class Timeline:
         move, _ = runs(story, made, market, known)
         move_story = story[move]
         move_made = made[move]
-        first_move, move_leg = _legs(move_story, market[move], known[move])
+        first_move, move_leg = _legs_of_moves(move_story, market[move], known[move])
         leg = move[first_move]
         leg_story = story[leg]
         leg_known = known[leg]
         ended = np.flatnonzero(np.isfinite(leg_known))
 
         # All changes: first the moves, then the ends.
-        stories = np.concatenate([move_story, leg_story[ended]])
-        at = np.concatenate([move_made, leg_known[ended]])
-        is_end = np.arange(stories.size) >= move.size
-        order = np.lexsort((is_end, at, stories))
+        story_of_change = np.concatenate([move_story, leg_story[ended]])
+        change_time = np.concatenate([move_made, leg_known[ended]])
+        is_end = np.arange(story_of_change.size) >= move.size
+        order = np.lexsort((is_end, change_time, story_of_change))
         # The index of each of them in that order.
-        changes = np.empty(order.size, dtype=np.int64)
-        changes[order] = np.arange(order.size)
-        stories = stories[order]
-        at = at[order]
+        place_of_change = np.empty(order.size, dtype=np.int64)
+        place_of_change[order] = np.arange(order.size)
+        story_of_change = story_of_change[order]
+        change_time = change_time[order]
 
-        starts, lengths = runs(stories)
+        starts, lengths = runs(story_of_change)
         story_start = np.repeat(starts, lengths)
-        ends_so_far = sums_before(is_end[order].astype(np.int64))
+        ends_before = sums_before(is_end[order].astype(np.int64))
         # A story's capital doesn't change before something of it has ended.
-        has_begun = ends_so_far[1:] > ends_so_far[story_start]
+        has_begun = ends_before[1:] > ends_before[story_start]
 
-        lasts = run_ends(stories, at)
-        points = lasts[has_begun[lasts]]
+        last_changes = run_ends(story_of_change, change_time)
+        points = last_changes[has_begun[last_changes]]
         point_start = story_start[points]
-        point_at = at[points]
+        point_at = change_time[points]
         by_time = np.argsort(point_at, kind="stable")
         story_legs, _ = runs(leg_story)
 
@@ -209,9 +210,9 @@ class Timeline:
             move_leg=move_leg,
             leg=leg,
             story_legs=story_legs,
-            batches=_batches(move_story, move_made, move_leg),
-            made=changes[: move.size],
-            ends=changes[move.size :],
+            batches=_batches_of_moves(move_story, move_made, move_leg),
+            made=place_of_change[: move.size],
+            ends=place_of_change[move.size :],
             ended=ended,
             points=points,
             story_start=point_start,
@@ -228,34 +229,34 @@ class Timeline:
             return Evidence(np.zeros(0), np.zeros(0))
 
         stakes = self._stakes(forecast, price, counted)
-        worst = _worst(stakes.if_yes, stakes.if_no)
+        worst = _worst_gains(stakes.if_yes, stakes.if_no)
         gain = self._gains(stakes, payout)
 
         # A story's secured capital falls by a leg's worst case when it moves, and recovers that when it ends.
         changes = self.made.size + self.ends.size
-        change = np.empty((STAKES.size, changes))
-        change[:, self.made] = stakes.change
-        change[:, self.ends] = gain - worst[:, self.ended]
-        sums = sums_before(change)
+        secured_change = np.empty((STAKES.size, changes))
+        secured_change[:, self.made] = stakes.change
+        secured_change[:, self.ends] = gain - worst[:, self.ended]
+        sums = sums_before(secured_change)
         after = self.points + 1
-        sure = sums[:, after] - sums[:, self.story_start]
+        secured = sums[:, after] - sums[:, self.story_start]
 
         is_counted_end = np.zeros(changes, dtype=np.int64)
         is_counted_end[self.ends] = is_counted
-        ends = sums_before(is_counted_end)
-        begun = ends[after] > ends[self.story_start]
+        counted_ends = sums_before(is_counted_end)
+        has_begun = counted_ends[after] > counted_ends[self.story_start]
 
-        growth = np.log1p(np.maximum(sure, -MOST))
-        factor = np.where(begun, growth, 0.0)
-        total = sum_of_stories(factor, self.is_first, self.by_time)
+        growth = np.log1p(np.maximum(secured, -MOST))
+        log_growth = np.where(has_begun, growth, 0.0)
+        log_capital = sum_of_stories(log_growth, self.is_first, self.by_time)
 
         # Of all changes at one time, only the last shows the resulting capital.
         starts, sizes = runs(self.at)
         last = starts + sizes - 1
-        moves = np.add.reduceat(begun[self.by_time].astype(np.int64), starts)
-        moved = last[moves > 0]
-        capital = np.exp(np.minimum(total[:, moved], LARGEST))
-        return Evidence(self.at[moved], capital.mean(axis=0))
+        moves = np.add.reduceat(has_begun[self.by_time].astype(np.int64), starts)
+        last_moved = last[moves > 0]
+        capital = np.exp(np.minimum(log_capital[:, last_moved], LARGEST))
+        return Evidence(self.at[last_moved], capital.mean(axis=0))
 
     def capital_now(self, forecast: Floats, price: Floats, payout: Floats, counted: Flags) -> float:
         """Return the newest capital.
@@ -267,14 +268,15 @@ class Timeline:
             return 1.0
 
         stakes = self._stakes(forecast, price, counted)
-        sure = _worst(stakes.if_yes, stakes.if_no)
-        sure[:, self.ended] = self._gains(stakes, payout)
-        has_begun = np.zeros(self.leg.size, dtype=np.int64)
-        has_begun[self.ended] = is_counted
+        secured = _worst_gains(stakes.if_yes, stakes.if_no)
+        # What has ended counts by its outcome, what is open at its worst.
+        secured[:, self.ended] = self._gains(stakes, payout)
+        is_ended_leg = np.zeros(self.leg.size, dtype=np.int64)
+        is_ended_leg[self.ended] = is_counted
 
-        begun = np.add.reduceat(has_begun, self.story_legs) > 0
-        of_story = np.add.reduceat(sure, self.story_legs, axis=1)
-        growth = np.log1p(np.maximum(of_story[:, begun], -MOST))
+        has_story_begun = np.add.reduceat(is_ended_leg, self.story_legs) > 0
+        secured_of_story = np.add.reduceat(secured, self.story_legs, axis=1)
+        growth = np.log1p(np.maximum(secured_of_story[:, has_story_begun], -MOST))
         total = np.minimum(growth.sum(axis=1), LARGEST)
         return float(np.exp(total).mean())
 
@@ -288,11 +290,12 @@ class Timeline:
 
     def _gains(self, stakes: "_Stakes", payout: Floats) -> Floats:
         """Return the gains of the legs that have ended."""
-        end = payout[self.leg[self.ended]]
+        leg_payout = payout[self.leg[self.ended]]
         if_yes = stakes.if_yes[:, self.ended]
         if_no = stakes.if_no[:, self.ended]
-        gain = if_yes * end + if_no * (1 - end)
-        return np.where(np.isnan(end), 0.0, gain)
+        gain = if_yes * leg_payout + if_no * (1 - leg_payout)
+        # A refund gains nothing.
+        return np.where(np.isnan(leg_payout), 0.0, gain)
 
     def _stakes(self, forecast: Floats, price: Floats, counted: Flags) -> "_Stakes":
         """Return the stake on each leg: as much as the story's earlier moves leave of the half."""
@@ -302,7 +305,7 @@ class Timeline:
             half_gap = (forecast - price) / 2
             size = np.divide(half_gap, odds, out=np.zeros_like(odds), where=counted & (odds > 0))
         else:
-            size = _option_sizes(np.where(counted, forecast - price, 0.0), middle, self.forecasts)
+            size = _option_stakes(np.where(counted, forecast - price, 0.0), middle, self.forecasts)
 
         yes = np.add.reduceat(size * (1 - middle), self.move) * STAKES[:, None]
         no = np.add.reduceat(-size * middle, self.move) * STAKES[:, None]
@@ -327,12 +330,12 @@ class Timeline:
 
             own_yes = if_yes[:, legs]
             own_no = if_no[:, legs]
-            worst = _worst(own_yes, own_no)
+            worst = _worst_gains(own_yes, own_no)
             more_yes = yes[:, moves] / repeats
             more_no = no[:, moves] / repeats
 
             # The worst case is concave in the stake: part of a stake costs at most that part of the whole.
-            whole = _worst(own_yes + more_yes, own_no + more_no) - worst
+            whole = _worst_gains(own_yes + more_yes, own_no + more_no) - worst
             cost = -np.add.reduceat(whole, starts, axis=1)
             own_left = left[:, stories]
             part = np.divide(own_left, cost, out=np.ones_like(cost), where=cost > own_left)
@@ -340,7 +343,7 @@ class Timeline:
 
             own_yes = own_yes + part * more_yes
             own_no = own_no + part * more_no
-            own_change = _worst(own_yes, own_no) - worst
+            own_change = _worst_gains(own_yes, own_no) - worst
             if_yes[:, legs] = own_yes
             if_no[:, legs] = own_no
             change[:, moves] = own_change
@@ -360,52 +363,53 @@ class _Stakes:
     change: Floats
 
 
-def _option_sizes(apart: Floats, middle: Floats, starts: Ints) -> Floats:
+def _option_stakes(apart: Floats, middle: Floats, first_rows: Ints) -> Floats:
     """Return the stake on each option at c = 1, for forecasts that begin at these rows.
 
     A single row is a yes/no question: its other option, on which nothing is staked, has no row.
     """
-    squares = np.add.reduceat(apart**2, starts)
-    mean = np.add.reduceat(middle * apart, starts)
-    variance = np.add.reduceat(middle * apart**2, starts) - mean**2
-    share = np.divide(squares / 2, variance, out=np.zeros_like(variance), where=variance > 0)
-    sizes: Floats = apart * np.repeat(share, np.diff(starts, append=apart.size))
+    squares = np.add.reduceat(apart**2, first_rows)
+    mean_gap = np.add.reduceat(middle * apart, first_rows)
+    variance = np.add.reduceat(middle * apart**2, first_rows) - mean_gap**2
+    stake_per_gap = np.divide(squares / 2, variance, out=np.zeros_like(variance), where=variance > 0)
+    sizes: Floats = apart * np.repeat(stake_per_gap, np.diff(first_rows, append=apart.size))
     return sizes
 
 
-def _worst(if_yes: Floats, if_no: Floats) -> Floats:
+def _worst_gains(if_yes: Floats, if_no: Floats) -> Floats:
     """Return the worst gain of each leg, at most the 0 of a refund."""
     return np.minimum(np.minimum(if_yes, if_no), 0.0)
 
 
-def _legs(story: Ints, market: Ints, known: Floats) -> tuple[Ints, Ints]:
+def _legs_of_moves(story: Ints, market: Ints, known: Floats) -> tuple[Ints, Ints]:
     """Return the first move of each leg, and the leg of each move."""
-    order = np.lexsort((known, market, story))
-    starts, sizes = runs(story[order], market[order], known[order])
+    by_leg = np.lexsort((known, market, story))
+    starts, sizes = runs(story[by_leg], market[by_leg], known[by_leg])
     numbers = np.arange(starts.size)
-    leg = np.empty(order.size, dtype=np.int64)
-    leg[order] = np.repeat(numbers, sizes)
-    return order[starts], leg
+    leg = np.empty(by_leg.size, dtype=np.int64)
+    leg[by_leg] = np.repeat(numbers, sizes)
+    return by_leg[starts], leg
 
 
-def _batches(story: Ints, made: Floats, leg: Ints) -> tuple[_Batch, ...]:
+def _batches_of_moves(story: Ints, made: Floats, leg: Ints) -> tuple[_Batch, ...]:
     """Return the first moves of all stories, then the second ones, and so on."""
     starts, sizes = runs(story, made)
     firsts, counts = runs(story[starts])
-    first = np.repeat(firsts, counts)
-    number = np.arange(starts.size) - first
-    places = np.arange(firsts.size)
-    place = np.repeat(places, counts)
+    first_time_of_story = np.repeat(firsts, counts)
+    earlier_times = np.arange(starts.size) - first_time_of_story
+    story_numbers = np.arange(firsts.size)
+    story_of_time = np.repeat(story_numbers, counts)
 
     batches = []
-    for instant in range(int(counts.max(initial=0))):
-        some = np.flatnonzero(number == instant)
-        own_sizes = sizes[some]
+    for repeats in range(int(counts.max(initial=0))):
+        chosen_times = np.flatnonzero(earlier_times == repeats)
+        own_sizes = sizes[chosen_times]
         own_starts = np.cumsum(own_sizes) - own_sizes
 
-        offset = starts[some] - own_starts
+        # The moves of a time of a story are consecutive.
+        offset = starts[chosen_times] - own_starts
         moves = np.arange(own_sizes.sum()) + np.repeat(offset, own_sizes)
-        batches.append(_Batch(moves, leg[moves], place[some], own_starts, own_sizes))
+        batches.append(_Batch(moves, leg[moves], story_of_time[chosen_times], own_starts, own_sizes))
     return tuple(batches)
 
 
@@ -414,6 +418,7 @@ def sum_of_stories(value: Floats, is_first: Flags, by_time: Ints) -> Floats:
 
     `is_first` tells which values are the first of their story, and `by_time` is their order in time.
     """
-    step = np.diff(value, prepend=0.0)
-    step[..., is_first] = value[..., is_first]
-    return np.cumsum(step[..., by_time], axis=-1)
+    # What each value adds to its story's value before; the first adds all of it.
+    change = np.diff(value, prepend=0.0)
+    change[..., is_first] = value[..., is_first]
+    return np.cumsum(change[..., by_time], axis=-1)

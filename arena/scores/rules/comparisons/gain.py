@@ -54,16 +54,16 @@ def _surest(gain: Gain) -> tuple[float, float, NaturalKey]:
 
 def sums_of(season: SeasonForecasts, own: AgentForecasts) -> EventSums:
     """Return an agent's differences from the market by event."""
-    closer = own.reference - own.error
-    return sum_by_event(closer, own.market, season.event_of, len(season.events))
+    error_difference = own.reference - own.error
+    return sum_by_event(error_difference, own.market, season.event_of, len(season.events))
 
 
 def gains(season: SeasonForecasts, seed: int = 0) -> list[Gain]:
     """Return every agent's gain on the market, in the season's order."""
-    found: list[Gain] = []
+    all_gains: list[Gain] = []
     for agents in wild_bootstrap.blocks(season.agents, len(season.events)):
-        found += _gains(season, agents, seed)
-    return found
+        all_gains += _gains(season, agents, seed)
+    return all_gains
 
 
 def information_of(season: SeasonForecasts, own: AgentForecasts) -> Information:
@@ -76,28 +76,28 @@ def information_of(season: SeasonForecasts, own: AgentForecasts) -> Information:
 def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> Iterator[Gain]:
     """Yield the gains of agents, all compared by the same draws."""
     forecasts = [season.of(agent) for agent in agents]
-    sums = [sums_of(season, own) for own in forecasts]
-    rests_on = [information_of(season, own) for own in forecasts]
+    sums_by_agent = [sums_of(season, own) for own in forecasts]
+    information_by_agent = [information_of(season, own) for own in forecasts]
 
-    drawn = wild_bootstrap.signed_sums(season.events, sums, seed)
+    drawn = wild_bootstrap.signed_sums(season.events, sums_by_agent, seed)
     p_values = wild_bootstrap.p_values(drawn)
-    judged = [information.is_enough for information in rests_on]
-    spans = interval.intervals(drawn, judged)
+    is_judged = [information.is_enough for information in information_by_agent]
+    spans = interval.intervals(drawn, is_judged)
 
     for place, agent in enumerate(agents):
-        differences = sums[place]
+        differences = sums_by_agent[place]
         gain = Gain(
             agent=agent,
             rows=forecasts[place].cell.size,
             markets=int(differences.count.sum()),
             events=int(np.count_nonzero(differences.count)),
-            effective=rests_on[place].effective,
+            effective=information_by_agent[place].effective,
             skill=none_for_nan(differences.mean),
             error=none_for_nan(wild_bootstrap.error(differences)),
             low=None,
             high=None,
             p=None,
-            reason=reason_of(rests_on[place]),
+            reason=reason_of(information_by_agent[place]),
         )
         if gain.reason is None:
             span = spans[place]

@@ -47,32 +47,35 @@ def indirect_duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Due
 def indirect_duels(season: SeasonForecasts, pairs: Sequence[Pair], seed: int = 0) -> list[Duel]:
     """Return pairs of agents, compared through the market."""
     sums = {}
-    rests_on = {}
+    information_of_agent = {}
     for name in sorted(set(chain.from_iterable(pairs))):
         own = season.of(name)
         sums[name] = sums_of(season, own)
-        rests_on[name] = information_of(season, own)
+        information_of_agent[name] = information_of(season, own)
 
     duels: list[Duel] = []
     for part in wild_bootstrap.blocks(pairs, _COLUMNS * len(season.events)):
-        terms = [_terms(sums[a], sums[b], 0.0) for a, b in part]
-        drawn = wild_bootstrap.signed_columns(season.events, np.hstack(terms), seed)
-        columns = np.split(drawn, len(part), axis=1)
-        duels += (_duel(pair, sums, rests_on, turned) for pair, turned in zip(part, columns, strict=True))
+        terms = [_bootstrap_columns(sums[a], sums[b], 0.0) for a, b in part]
+        signed_sums = wild_bootstrap.signed_columns(season.events, np.hstack(terms), seed)
+        columns = np.split(signed_sums, len(part), axis=1)
+        duels += (
+            _duel(pair, sums, information_of_agent, signed)
+            for pair, signed in zip(part, columns, strict=True)
+        )
     return duels
 
 
-def _markets(sums: EventSums) -> float:
+def _market_count(sums: EventSums) -> float:
     """Return the number of markets in an agent's mean, at least 1."""
     return max(float(sums.count.sum()), 1.0)
 
 
-def _shares(a: EventSums, b: EventSums) -> tuple[Floats, Floats]:
+def _market_shares(a: EventSums, b: EventSums) -> tuple[Floats, Floats]:
     """Return each event's share of the markets of either agent."""
-    return a.count / _markets(a), b.count / _markets(b)
+    return a.count / _market_count(a), b.count / _market_count(b)
 
 
-def _parts(a: EventSums, b: EventSums, gap: float) -> tuple[Floats, Floats]:
+def _contributions(a: EventSums, b: EventSums, gap: float) -> tuple[Floats, Floats]:
     """Return each event's contribution to either mean beyond what the null implies."""
     markets = a.count.sum()
     other_markets = b.count.sum()
@@ -81,49 +84,50 @@ def _parts(a: EventSums, b: EventSums, gap: float) -> tuple[Floats, Floats]:
 
     own = a.total - a.count * (common + gap)
     other = b.total - b.count * common
-    return own / _markets(a), other / _markets(b)
+    return own / _market_count(a), other / _market_count(b)
 
 
-def _terms(a: EventSums, b: EventSums, gap: float) -> Floats:
+def _bootstrap_columns(a: EventSums, b: EventSums, gap: float) -> Floats:
     """Return the columns whose signed sums give t*: both parts, and their difference times either share."""
-    own, other = _parts(a, b, gap)
-    own_share, other_share = _shares(a, b)
+    own, other = _contributions(a, b, gap)
+    own_share, other_share = _market_shares(a, b)
     apart = own - other
     return np.stack([own, other, apart * own_share, apart * other_share], axis=1)
 
 
-def _spread(a: EventSums, b: EventSums) -> float:
+def _gap_variance(a: EventSums, b: EventSums) -> float:
     """Return V: the sum of squared differences of events from both means."""
-    own_share, other_share = _shares(a, b)
-    own_rest = a.total / _markets(a) - own_share * a.mean
-    other_rest = b.total / _markets(b) - other_share * b.mean
-    rest = own_rest - other_rest
-    return float(rest @ rest)
+    own_share, other_share = _market_shares(a, b)
+    own_deviation = a.total / _market_count(a) - own_share * a.mean
+    other_deviation = b.total / _market_count(b) - other_share * b.mean
+    deviation = own_deviation - other_deviation
+    return float(deviation @ deviation)
 
 
-def _p(a: EventSums, b: EventSums, gap: float, turned: Floats) -> float:
+def _p_value(a: EventSums, b: EventSums, gap: float, signed: Floats) -> float:
     """Return p under the null of this gap."""
-    own, other = _parts(a, b, gap)
-    own_share, other_share = _shares(a, b)
-    own_turned, other_turned, by_own_share, by_other_share = turned.T
+    own, other = _contributions(a, b, gap)
+    own_share, other_share = _market_shares(a, b)
+    own_signed, other_signed, by_own_share, by_other_share = signed.T
     apart = own - other
 
     # V* of each draw, expanded.
-    spread = apart @ apart + own_turned**2 * (own_share @ own_share)
-    spread += other_turned**2 * (other_share @ other_share)
-    spread -= 2 * own_turned * other_turned * (own_share @ other_share)
-    spread -= 2 * own_turned * by_own_share
-    spread += 2 * other_turned * by_other_share
+    spread = apart @ apart + own_signed**2 * (own_share @ own_share)
+    spread += other_signed**2 * (other_share @ other_share)
+    spread -= 2 * own_signed * other_signed * (own_share @ other_share)
+    spread -= 2 * own_signed * by_own_share
+    spread += 2 * other_signed * by_other_share
 
+    # Both sides are multiplied by V · V*, which avoids dividing by a V of 0.
     observed = (a.mean - b.mean - gap) ** 2
-    needed = wild_bootstrap.DUST * observed * np.maximum(spread, 0)
-    reached = (own_turned - other_turned) ** 2 * _spread(a, b)
-    beyond = np.count_nonzero(reached >= needed)
-    return float((1 + beyond) / (1 + own_turned.size))
+    observed_squares = wild_bootstrap.DUST * observed * np.maximum(spread, 0)
+    drawn_squares = (own_signed - other_signed) ** 2 * _gap_variance(a, b)
+    draws_beyond = np.count_nonzero(drawn_squares >= observed_squares)
+    return float((1 + draws_beyond) / (1 + own_signed.size))
 
 
 def _duel(
-    pair: Pair, sums: Mapping[str, EventSums], rests_on: Mapping[str, Information], turned: Floats
+    pair: Pair, sums: Mapping[str, EventSums], information_of_agent: Mapping[str, Information], signed: Floats
 ) -> Duel:
     """Return the comparison of two agents, from the signed sums of their terms."""
     a, b = pair
@@ -132,14 +136,14 @@ def _duel(
     counts = own.count + other.count
     events = int(np.count_nonzero(counts))
 
-    reason = reason_of(rests_on[a]) or reason_of(rests_on[b])
+    reason = reason_of(information_of_agent[a]) or reason_of(information_of_agent[b])
     p = None
     if reason is None:
-        p = _p(own, other, 0.0, turned)
+        p = _p_value(own, other, 0.0, signed)
 
     error = None
     if own.count.any() and other.count.any() and events > 1:
-        variance = events / (events - 1) * _spread(own, other)
+        variance = events / (events - 1) * _gap_variance(own, other)
         error = none_for_nan(sqrt(variance))
 
     return Duel(
@@ -148,7 +152,7 @@ def _duel(
         rows=0,
         markets=int(counts.sum()),
         events=events,
-        effective=min(rests_on[a].effective, rests_on[b].effective),
+        effective=min(information_of_agent[a].effective, information_of_agent[b].effective),
         gap=none_for_nan(own.mean - other.mean),
         error=error,
         p=p,
@@ -160,26 +164,28 @@ def _duel(
 def _interval(season: SeasonForecasts, a: EventSums, b: EventSums, seed: int) -> tuple[float, float]:
     """Return the lowest and the highest gap that is not rejected."""
     # Signed sums are linear in the gap, so two of them determine all.
-    at_zero = wild_bootstrap.signed_columns(season.events, _terms(a, b, 0.0), seed)
-    at_one = wild_bootstrap.signed_columns(season.events, _terms(a, b, 1.0), seed)
+    at_zero = wild_bootstrap.signed_columns(season.events, _bootstrap_columns(a, b, 0.0), seed)
+    at_one = wild_bootstrap.signed_columns(season.events, _bootstrap_columns(a, b, 1.0), seed)
     slope = at_one - at_zero
 
     def is_accepted(gap: float) -> bool:
-        return _p(a, b, gap, at_zero + gap * slope) > wild_bootstrap.LEVEL
+        return _p_value(a, b, gap, at_zero + gap * slope) > wild_bootstrap.LEVEL
 
     middle = a.mean - b.mean
-    step = 4 * sqrt(_spread(a, b))
-    return _end(is_accepted, middle, -step), _end(is_accepted, middle, step)
+    step = 4 * sqrt(_gap_variance(a, b))
+    return _accepted_end(is_accepted, middle, -step), _accepted_end(is_accepted, middle, step)
 
 
-def _end(is_accepted: Callable[[float], bool], middle: float, step: float) -> float:
+def _accepted_end(is_accepted: Callable[[float], bool], middle: float, step: float) -> float:
     """Return the last gap on one side that is not rejected."""
     outside = middle + step
+    # Move out until the gap is rejected; a gap can't be larger than 2.
     while is_accepted(outside) and abs(outside) < 2:
         step *= 2
         outside = middle + step
 
     inside = middle
+    # Then halve between the last accepted and the first rejected gap.
     for _ in range(HALVINGS):
         between = (inside + outside) / 2
         if is_accepted(between):

@@ -33,26 +33,27 @@ def intervals(signed: SignedSums, wanted: Sequence[bool]) -> list[Interval]:
     """Return the 95% interval of each mean that is wanted; NaN for the others, and without a market."""
     low = np.full(len(wanted), nan)
     high = np.full(len(wanted), nan)
-    which = np.array(wanted, dtype=np.bool_)
+    is_wanted = np.array(wanted, dtype=np.bool_)
 
-    if which.any():
-        part = select_columns(signed, which)
+    if is_wanted.any():
+        wanted_sums = select_columns(signed, is_wanted)
         # Without a market this is 0 / 0.
         with np.errstate(invalid="ignore"):
-            low[which] = _end(part, -1.0)
-            high[which] = _end(part, 1.0)
+            low[is_wanted] = _accepted_ends(wanted_sums, -1.0)
+            high[is_wanted] = _accepted_ends(wanted_sums, 1.0)
 
     ends = zip(low.tolist(), high.tolist(), strict=True)
     return [Interval(*end) for end in ends]
 
 
-def _end(signed: SignedSums, side: float) -> Floats:
+def _accepted_ends(signed: SignedSums, sign: float) -> Floats:
     """Return the last value on one side of each mean that isn't rejected."""
     plain = signed.plain
     middle = plain.s / plain.n
-    step = side * 4 * np.sqrt(plain.v) / plain.n
+    step = sign * 4 * np.sqrt(plain.v) / plain.n
     outside = middle + step
 
+    # Move out until the value is rejected, or too large for a mean.
     while True:
         is_accepted = p_at(outside, signed) > LEVEL
         is_narrow = is_accepted & (np.abs(outside) < 2) & (step != 0)
@@ -62,6 +63,7 @@ def _end(signed: SignedSums, side: float) -> Floats:
         outside = middle + step
 
     inside = middle
+    # Then halve between the last accepted and the first rejected value.
     for _ in range(HALVINGS):
         between = (inside + outside) / 2
         is_accepted = p_at(between, signed) > LEVEL

@@ -44,8 +44,8 @@ def t_quantile(freedom: Floats) -> Floats:
     return np.sqrt(square)
 
 
-def mean_intervals(who: Ints, event: Ints, value: Floats, size: int) -> MeanIntervals:
-    """Return the means of `size` forecasters, given a row for each of their questions; NaN is no value.
+def mean_intervals(who: Ints, event: Ints, value: Floats, forecasters: int) -> MeanIntervals:
+    """Return the means of `forecasters` forecasters, given a row for each of their questions; NaN is no value.
 
     >>> rows = np.arange(40)
     >>> found = mean_intervals(0 * rows, rows, rows % 2 + 0.0, 1)
@@ -57,33 +57,33 @@ def mean_intervals(who: Ints, event: Ints, value: Floats, size: int) -> MeanInte
     who = who[known]
     event = event[known]
     value = value[known]
-    count = np.bincount(who, minlength=size).astype(np.float64)
-    total = np.bincount(who, value, minlength=size)
+    count = np.bincount(who, minlength=forecasters).astype(np.float64)
+    total = np.bincount(who, value, minlength=forecasters)
 
     # A pair is a forecaster and an event.
     events_at_most = event.max(initial=0) + 1
-    pair, place = different(who * events_at_most + event)
-    owner = pair // events_at_most
-    questions = np.bincount(place, minlength=pair.size).astype(np.float64)
-    sums = np.bincount(place, value, minlength=pair.size)
-    events = np.bincount(owner, minlength=size).astype(np.float64)
-    squares = np.bincount(owner, questions**2, minlength=size)
+    pair, pair_of_row = different(who * events_at_most + event)
+    forecaster_of_pair = pair // events_at_most
+    questions = np.bincount(pair_of_row, minlength=pair.size).astype(np.float64)
+    pair_total = np.bincount(pair_of_row, value, minlength=pair.size)
+    events = np.bincount(forecaster_of_pair, minlength=forecasters).astype(np.float64)
+    squares = np.bincount(forecaster_of_pair, questions**2, minlength=forecasters)
 
     # A forecaster without a value has a mean of 0 / 0, which is NaN.
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = total / count
         effective = count**2 / squares
-        rest = sums - questions * mean[owner]
-        rest_squares = np.bincount(owner, rest**2, minlength=size)
-        error = np.sqrt(rest_squares * events / (events - 1))
+        deviation = pair_total - questions * mean[forecaster_of_pair]
+        squared_deviations = np.bincount(forecaster_of_pair, deviation**2, minlength=forecasters)
+        error = np.sqrt(squared_deviations * events / (events - 1))
         t = t_quantile(effective - 1)
-        half = t * error / count
+        half_width = t * error / count
         has_enough_events = effective >= ENOUGH_EVENTS - 1e-9
         is_enough = has_enough_events & np.isfinite(mean)
 
     return MeanIntervals(
         mean=mean,
-        low=np.where(is_enough, mean - half, np.nan),
-        high=np.where(is_enough, mean + half, np.nan),
+        low=np.where(is_enough, mean - half_width, np.nan),
+        high=np.where(is_enough, mean + half_width, np.nan),
         effective=np.where(count > 0, effective, 0.0),
     )

@@ -46,27 +46,28 @@ def weeks_until_told(pace: Pace, bar: float, least_t: float) -> float | None:
     8.3
     """
     prior = 1 + pace.stories * USUAL**2
+    # The mean gain in standard deviations, shrunk towards 0 by how far apart entries usually are.
     effect = pace.t * sqrt(pace.stories) * USUAL**2 / prior
 
-    weeks = _weeks_at(effect, pace, bar, least_t)
+    weeks = _weeks_at_effect(effect, pace, bar, least_t)
     if weeks <= FORESEEN:
         return weeks
-    hopeful = _weeks_at(effect + USUAL / sqrt(prior), pace, bar, least_t)
-    return inf if hopeful > FORESEEN else None
+    hopeful_weeks = _weeks_at_effect(effect + USUAL / sqrt(prior), pace, bar, least_t)
+    return inf if hopeful_weeks > FORESEEN else None
 
 
-def _weeks_at(effect: float, pace: Pace, bar: float, least_t: float) -> float:
+def _weeks_at_effect(effect: float, pace: Pace, bar: float, least_t: float) -> float:
     """Return the weeks it takes if a story gains this many of its standard deviations."""
     if effect <= 0:
         return inf
-    by_capital = log(bar / pace.capital) / (GROWTH * effect**2)
+    stories_for_capital = log(bar / pace.capital) / (GROWTH * effect**2)
 
     # t reaches its bound where effect·x² − bound·x + rest = 0, with x the root of the number of stories.
     so_far = min(pace.least_t, least_t) * sqrt(pace.stories)
     rest = so_far - effect * pace.stories
     square = max(least_t**2 - 4 * effect * rest, 0.0)
     root = (least_t + sqrt(square)) / (2 * effect)
-    by_t = root**2 - pace.stories
+    stories_for_t = root**2 - pace.stories
 
-    more = max(by_capital, by_t, 0.0)
-    return more * pace.weeks / pace.stories
+    more_stories = max(stories_for_capital, stories_for_t, 0.0)
+    return more_stories * pace.weeks / pace.stories

@@ -91,17 +91,17 @@ def check_season(
     errors = (forecasts - outcomes) ** 2
     price_errors = (prices - outcomes) ** 2
 
-    owner = agent[scored]
+    agent_of_row = agent[scored]
     options = market[scored]
     markets = options if question is None else question[scored]
     instants = instant[scored]
-    width = instants.max(initial=0) + 1
-    cells, cell = different(markets * width + instants)
+    instant_count = instants.max(initial=0) + 1
+    cells, cell = different(markets * instant_count + instants)
     forecast_of = None
     if question is not None:
-        size = options.max(initial=0) + 1
-        cells, cell = different(cell * size + options)
-        forecast_of = cells // size
+        option_count = options.max(initial=0) + 1
+        cells, cell = different(cell * option_count + options)
+        forecast_of = cells // option_count
         scale = np.maximum(count_options(options, markets) / 2, 1)
         errors *= scale
         price_errors *= scale
@@ -121,7 +121,7 @@ def check_season(
         events=tuple(events),
         event_of=event_of,
         cells=cells.size,
-        by_agent=tuple(_rows_by_agent(rows, owner, len(agents))),
+        by_agent=tuple(_rows_by_agent(rows, agent_of_row, len(agents))),
         forecast_of=forecast_of,
     )
 

@@ -33,7 +33,7 @@ BEYOND = 20
 """With fewer draws than this beyond what was seen, the tail is taken from Student's t."""
 
 
-def normal(t: float, freedom: float) -> float:
+def normal_deviate(t: float, freedom: float) -> float:
     """Return the normal deviate as rare as this t, by Wallace's approximation."""
     if freedom <= 0 or t == inf:
         return t
@@ -41,25 +41,25 @@ def normal(t: float, freedom: float) -> float:
     return (8 * freedom + 1) / (8 * freedom + 3) * root
 
 
-def tail(t: float, ratios: Floats, freedom: float, events: int) -> float:
+def tail_p_value(t: float, ratios: Floats, freedom: float, events: int) -> float:
     """Return p of |t| by the t distribution, stretched to meet the draws.
 
     `ratios` are the shares of the square of t that the draws reached. The result is never below the chance
     that the coins of all events fall alike.
     """
-    share = (BEYOND + 1) / (ratios.size + 1)
-    met = 0.0
+    share_beyond = (BEYOND + 1) / (ratios.size + 1)
+    drawn_t = 0.0
     if t < inf:
-        nearest = np.partition(ratios, -BEYOND)[-BEYOND]
-        met = sqrt(float(nearest)) * t
+        nearest_ratio = np.partition(ratios, -BEYOND)[-BEYOND]
+        drawn_t = sqrt(float(nearest_ratio)) * t
 
-    stretch = normal(met, freedom) / NormalDist().inv_cdf(1 - share / 2)
+    stretch = normal_deviate(drawn_t, freedom) / NormalDist().inv_cdf(1 - share_beyond / 2)
     p = 0.0
     if stretch > 0:
-        p = erfc(normal(t, freedom) / stretch / sqrt(2))
+        p = erfc(normal_deviate(t, freedom) / stretch / sqrt(2))
 
-    least = 2.0 ** (1 - events)
-    p = min(max(p, least), share)
+    least_p = 2.0 ** (1 - events)
+    p = min(max(p, least_p), share_beyond)
 
     # Nine digits exclude the rounding errors of matrix products, which differ between machines.
     return float(f"{p:.9g}")
@@ -108,12 +108,12 @@ class SignedSums:
 
 def signs(events: Sequence[str], seed: int) -> Floats:
     """Return the coins of each event by its name: a row of +1 and −1."""
-    size = -(-DRAWS // 8)
-    drawn = bytearray()
+    bytes_per_event = -(-DRAWS // 8)
+    random_bytes = bytearray()
     for event in events:
-        drawn += hashlib.shake_128(f"{seed}/{event}".encode()).digest(size)
+        random_bytes += hashlib.shake_128(f"{seed}/{event}".encode()).digest(bytes_per_event)
 
-    packed = np.frombuffer(drawn, dtype=np.uint8).reshape(len(events), size)
+    packed = np.frombuffer(random_bytes, dtype=np.uint8).reshape(len(events), bytes_per_event)
     bits = np.unpackbits(packed, axis=1)[:, :DRAWS]
     return bits.astype(np.float64) * 2 - 1
 
@@ -183,22 +183,22 @@ def select_columns(signed: SignedSums, which: Flags) -> SignedSums:
 
 def p_at(null: Floats, signed: SignedSums) -> Floats:
     """Return p of each column for the null that its mean is `null`, by draws alone; NaN without a market."""
-    reached, observed = _squares(null, signed)
+    reached, observed = _drawn_and_observed_squares(null, signed)
     return _share_beyond(reached, observed, signed)
 
 
-def _share_beyond(reached: Floats, observed: Floats, signed: SignedSums) -> Floats:
+def _share_beyond(drawn_squares: Floats, observed_squares: Floats, signed: SignedSums) -> Floats:
     """Return the share of draws that reach the observed value, which is counted among them."""
-    beyond = np.count_nonzero(reached >= DUST * observed, axis=0)
-    p: Floats = (1.0 + beyond) / (1.0 + DRAWS)
+    draws_beyond = np.count_nonzero(drawn_squares >= DUST * observed_squares, axis=0)
+    p: Floats = (1.0 + draws_beyond) / (1.0 + DRAWS)
     return np.where(signed.plain.n > 0, p, nan)
 
 
 def p_values(signed: SignedSums) -> Floats:
     """Return p of each mean for the null of 0; NaN without a market."""
     plain = signed.plain
-    zero = np.zeros(plain.n.size)
-    reached, observed = _squares(zero, signed)
+    null_of_zero = np.zeros(plain.n.size)
+    reached, observed = _drawn_and_observed_squares(null_of_zero, signed)
     p = _share_beyond(reached, observed, signed)
 
     is_rare = p * (1 + DRAWS) <= BEYOND
@@ -213,14 +213,14 @@ def p_values(signed: SignedSums) -> Floats:
             t = abs(float(plain.s[column])) / sqrt(variance)
 
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares = reached[:, column] / observed[:, column]
+            ratios = reached[:, column] / observed[:, column]
         effective = float(plain.n[column] ** 2 / plain.nn[column])
-        p[column] = tail(t, shares, effective - 1, int(events))
+        p[column] = tail_p_value(t, ratios, effective - 1, int(events))
 
     return p
 
 
-def _squares(null: Floats, signed: SignedSums) -> tuple[Floats, Floats]:
+def _drawn_and_observed_squares(null: Floats, signed: SignedSums) -> tuple[Floats, Floats]:
     """Return t*² and t² of each draw, both multiplied by V·V*, which avoids dividing by a V of 0."""
     plain = signed.plain
     total = signed.total - null * signed.counts
@@ -244,8 +244,8 @@ def blocks(items: Sequence[Item], events: int) -> Iterator[Sequence[Item]]:
     >>> [len(part) for part in blocks(range(1000), 10)], [len(part) for part in blocks(range(3), 10**9)]
     ([512, 488], [1, 1, 1])
     """
-    most = _CELLS // max(events, 1)
-    size = min(AT_ONCE, max(most, 1))
+    most_columns = _CELLS // max(events, 1)
+    size = min(AT_ONCE, max(most_columns, 1))
 
     for start in range(0, len(items), size):
         yield items[start : start + size]

@@ -8,7 +8,7 @@ import pytest
 from arena.scores.rules.comparisons import wild_bootstrap
 from arena.scores.rules.comparisons.events import EventSums
 from arena.scores.rules.comparisons.interval import intervals
-from arena.scores.rules.comparisons.wild_bootstrap import normal
+from arena.scores.rules.comparisons.wild_bootstrap import normal_deviate
 from tests.arena.scores.rules.comparisons.slow_wild_bootstrap import p_value
 
 NAMES = [f"event {number}" for number in range(12)]
@@ -94,7 +94,7 @@ TABLE = [(2.093, 19, 1.960), (3.883, 19, 3.291), (2.756, 29, 2.576), (3.460, 60,
 
 @pytest.mark.parametrize(("t", "freedom", "deviate"), TABLE)
 def test_a_t_is_as_rare_as_the_normal_deviate_of_its_table(t: float, freedom: int, deviate: float) -> None:
-    assert normal(t, freedom) == pytest.approx(deviate, abs=0.01)
+    assert normal_deviate(t, freedom) == pytest.approx(deviate, abs=0.01)
 
 
 def test_p_falls_without_a_leap_where_the_draws_end() -> None:
