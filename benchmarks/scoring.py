@@ -27,7 +27,7 @@ from arena.scores.rules.forecastbench.bootstrap import REPLICATES, replicate_sco
 from arena.scores.rules.forecastbench.leaderboard import forecastbench_leaderboard
 from arena.scores.rules.forecastbench.panel import Panel, panel
 from arena.scores.rules.metaculus import baseline, peer
-from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion, totals
+from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion, total_by_forecaster
 from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
 from benchmarks.measure import Measurement, Timed, options, report, row, timed
 from markets.registry import load, names
@@ -275,7 +275,9 @@ def kinds() -> list[MetaculusSample]:
 
 def metaculus_fast(forecasts: Forecasts) -> tuple[Column, Column]:
     """Return baseline and peer score of every forecaster."""
-    scores = [totals(forecasts, rule.score(QUESTION, forecasts)).score for rule in (baseline, peer)]
+    scores = [
+        total_by_forecaster(forecasts, rule.score(QUESTION, forecasts)).score for rule in (baseline, peer)
+    ]
     return scores[0], scores[1]
 
 

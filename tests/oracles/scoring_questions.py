@@ -12,7 +12,7 @@ from arena.scores.rules.metaculus.forecasts import (
     MetaculusQuestion,
     Totals,
     chance_forecasts,
-    totals,
+    total_by_forecaster,
 )
 from arena.scores.rules.metaculus.question_types import OUTSIDE, binary, continuous, multiple_choice
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod
@@ -61,7 +61,9 @@ def question(given: Found) -> Found:
     found = {name: rule(asked, forecasts, "metaculus") for name, rule in SCORES.items()}
     return {
         "per_forecast": {name: _rows(scores) for name, scores in found.items()},
-        "per_forecaster": {name: _named(totals(forecasts, scores)) for name, scores in found.items()},
+        "per_forecaster": {
+            name: _named(total_by_forecaster(forecasts, scores)) for name, scores in found.items()
+        },
     }
 
 
@@ -72,7 +74,7 @@ def legacy_relative(given: Found) -> Found:
     then = np.array([entry["pmf"][given["resolution_bucket"]] for entry in history])
     steps = Steps(np.array([entry["start"] for entry in history], float), np.log(then), np.ones(then.size))
     found = relative.score(question_of(given), forecasts, "metaculus", steps)
-    return {"per_forecaster": _named(totals(forecasts, found))}
+    return {"per_forecaster": _named(total_by_forecaster(forecasts, found))}
 
 
 def _rows(scores: ForecastScores) -> list[list[float]]:
@@ -98,14 +100,16 @@ def median(given: Found) -> Found:
 def prizes(given: Found) -> Found:
     """Return shares of a prize by take."""
     excluded = given["excluded_indices"]
-    return {"percent": tournament.shares(given["takes_ranked"], given["minimum_percent"], excluded).tolist()}
+    return {
+        "percent": tournament.prize_shares(given["takes_ranked"], given["minimum_percent"], excluded).tolist()
+    }
 
 
 def peer_prizes(given: Found) -> Found:
     """Return takes and shares by sums of peer scores."""
     take = tournament.takes(given["total_peer_scores_ranked"])
     excluded = given["excluded_indices"]
-    shares = tournament.shares(take, given["minimum_percent"], excluded)
+    shares = tournament.prize_shares(take, given["minimum_percent"], excluded)
     return {"take": take.tolist(), "percent": shares.tolist()}
 
 

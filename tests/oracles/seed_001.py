@@ -7,7 +7,7 @@ from arena.scores.rules.metaculus.forecasts import (
     MetaculusQuestion,
     Totals,
     chance_forecasts,
-    totals,
+    total_by_forecaster,
 )
 from arena.scores.rules.metaculus.tournament import TournamentBoard
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod, board, score
@@ -60,7 +60,7 @@ def question_of(table: Days) -> MetaculusQuestion:
 def scored(table: Days, hidden: HiddenPeriod | None = None) -> Totals:
     """Return everybody's score of a question."""
     forecasts = forecasts_of(table)
-    return totals(forecasts, score(question_of(table), forecasts, hidden))
+    return total_by_forecaster(forecasts, score(question_of(table), forecasts, hidden))
 
 
 def tournament(hidden: HiddenPeriod | None = None, pool: float = POOL) -> TournamentBoard:

@@ -32,7 +32,7 @@ from arena.forms.bench.model import (
     without_directions,
 )
 from arena.scores.rules.forecastbench.difficulty_sample import IMPUTED, NAIVE
-from arena.scores.rules.forecastbench.imputation import MOST_IMPUTED, NO_INFORMATION, too_much
+from arena.scores.rules.forecastbench.imputation import MOST_IMPUTED, NO_INFORMATION, is_too_much_missing
 
 OWN = "ForecastBench"
 """The organization whose models form the baseline board, and whose files are not submissions."""
@@ -143,7 +143,7 @@ class _Gathering:
         stated = np.array([probabilities.get(key, nan) for key in is_market_by_question])
         is_market = list(is_market_by_question.values())
         # A submission that left too much of either half unanswered is not scored.
-        if too_much(stated, is_market):
+        if is_too_much_missing(stated, is_market):
             is_unanswered = np.isnan(stated)
             share = f"{is_unanswered.mean():.0%} unanswered, over {MOST_IMPUTED:.0%} of a half"
             self.notes.append(f"left out: {name}, {filed.due}: {share}")

@@ -40,7 +40,7 @@ from arena.scores.rules.metaculus.forecasts import (
     Totals,
     chance_forecasts,
     no_scores,
-    totals,
+    total_by_forecaster,
 )
 from arena.scores.rules.metaculus.question_types import binary
 from arena.scores.rules.metaculus.tournament import TournamentBoard, TournamentPlace
@@ -376,9 +376,9 @@ def _question_totals(
     if entries.hidden_until is not None and not np.isnan(entries.hidden_until[first_row]):
         hidden = HiddenPeriod(float(entries.hidden_until[first_row]), rules.hidden_weight)
     if rules.form == "2022":
-        return totals(forecasts, tournament_2022.score(question, forecasts, hidden))
+        return total_by_forecaster(forecasts, tournament_2022.score(question, forecasts, hidden))
     if hidden is None or hidden.weight is None:
-        return totals(forecasts, peer.score(question, forecasts, mode))
+        return total_by_forecaster(forecasts, peer.score(question, forecasts, mode))
     return _peer_totals_by_period(question, hidden.until, hidden.weight, forecasts, mode)
 
 
@@ -392,13 +392,13 @@ def _peer_totals_by_period(
     hidden_period = MetaculusQuestion(question.opens, min(ends, hidden_until), hidden_until)
     open_period = MetaculusQuestion(hidden_until, max(ends, hidden_until), question.scheduled)
 
-    empty_totals = totals(forecasts, no_scores(len(forecasts.forecaster), mode))
+    empty_totals = total_by_forecaster(forecasts, no_scores(len(forecasts.forecaster), mode))
     score = np.zeros(len(empty_totals.forecaster))
     coverage = np.zeros(score.size)
     is_compared = np.zeros(score.size, dtype=np.bool_)
     for period, period_weight in ((hidden_period, hidden_weight), (open_period, 1 - hidden_weight)):
         if period.life > 0:
-            period_totals = totals(forecasts, peer.score(period, forecasts, mode))
+            period_totals = total_by_forecaster(forecasts, peer.score(period, forecasts, mode))
             # NaN is the score of somebody who could not be compared in this period.
             score += np.nan_to_num(period_totals.score) * period_weight
             coverage += period_totals.coverage * period_weight

@@ -45,7 +45,7 @@ def t_quantile(freedom: Floats) -> Floats:
 
 
 def mean_intervals(who: Ints, event: Ints, value: Floats, forecasters: int) -> MeanIntervals:
-    """Return the means of `forecasters` forecasters, given a row for each of their questions; NaN is no value.
+    """Return the mean of each forecaster, given a row for each of their questions; NaN is no value.
 
     >>> rows = np.arange(40)
     >>> found = mean_intervals(0 * rows, rows, rows % 2 + 0.0, 1)

@@ -28,7 +28,7 @@ NOISE = 1e-15
 """Effects closer than this are the same: rounding of Brier scores leaves no more."""
 
 
-def solve(counts: Floats, right: Floats, sample: Floats) -> Floats:
+def solve_effects(counts: Floats, right_side: Floats, sample: Floats) -> Floats:
     """Return the effects a of forecasters, one row a weighting.
 
     With Brier scores y(i, j) = a(i) + b(j), forecasters i and questions j with weights w(j), least squares
@@ -43,44 +43,46 @@ def solve(counts: Floats, right: Floats, sample: Floats) -> Floats:
     `counts` has the weight of each pattern, `sample` who is in it. What cancels in differences is left out:
     the a of a forecaster without weight is 0.
     """
-    shares = _shares(sample)
+    shares = _shares_of_sample(sample)
     diagonal = counts @ sample
+    # The preconditioner: 1 over the diagonal of L, 0 for forecasters without weight.
     scale = np.divide(1, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
 
-    effects = np.zeros_like(right)
-    rest = right.copy()
-    step = scale * rest
-    size = (rest * step).sum(axis=1)
-    small = np.maximum(CLOSE**2 * size, NOISE**2 * diagonal.sum(axis=1))
+    effects = np.zeros_like(right_side)
+    residual = right_side.copy()
+    step = scale * residual
+    residual_size = (residual * step).sum(axis=1)
+    small_enough = np.maximum(CLOSE**2 * residual_size, NOISE**2 * diagonal.sum(axis=1))
 
     for _ in range(4 * sample.shape[1] + 50):
-        going = size > small
-        if not going.any():
+        is_open = residual_size > small_enough
+        if not is_open.any():
             return effects
 
+        # L times the step, without ever building L.
         means = step @ shares
-        pushed = diagonal * step - (counts * means) @ sample
-        curvature = (step * pushed).sum(axis=1)
-        length = _quotient(size, curvature, going)
-        effects += length * step
-        rest -= length * pushed
+        step_times_matrix = diagonal * step - (counts * means) @ sample
+        curvature = (step * step_times_matrix).sum(axis=1)
+        step_length = _column_of_quotients(residual_size, curvature, is_open)
+        effects += step_length * step
+        residual -= step_length * step_times_matrix
 
-        scaled = scale * rest
-        before = size
-        size = (rest * scaled).sum(axis=1)
-        size = np.where(going, size, 0.0)
-        step = scaled + _quotient(size, before, going) * step
+        scaled_residual = scale * residual
+        size_before = residual_size
+        residual_size = (residual * scaled_residual).sum(axis=1)
+        residual_size = np.where(is_open, residual_size, 0.0)
+        step = scaled_residual + _column_of_quotients(residual_size, size_before, is_open) * step
 
     raise ArithmeticError("the two-way fixed effects did not settle: too few forecasters share questions")
 
 
-def _shares(sample: Floats) -> Floats:
+def _shares_of_sample(sample: Floats) -> Floats:
     """Return each forecaster's share of the sample of a pattern, a column a pattern."""
     shares: Floats = sample / sample.sum(axis=1, keepdims=True)
     return shares.T
 
 
-def _quotient(top: Floats, bottom: Floats, where: Flags) -> Floats:
+def _column_of_quotients(top: Floats, bottom: Floats, where: Flags) -> Floats:
     """Return a column of quotients; 0 where the divisor doesn't count."""
     zero = np.zeros_like(top)
     quotients = np.divide(top, bottom, out=zero, where=where & (bottom > 0))
@@ -90,23 +92,24 @@ def _quotient(top: Floats, bottom: Floats, where: Flags) -> Floats:
 def are_connected(counts: Floats, sample: Floats) -> Flags:
     """Tell for each weighting whether shared questions connect all of its forecasters."""
     weight = counts @ sample
-    present = weight > 0
-    going = np.arange(len(present))
-    reached = np.zeros_like(present)
-    reached[going, weight.argmax(axis=1)] = True
+    is_present = weight > 0
+    open_rows = np.arange(len(is_present))
+    is_reached = np.zeros_like(is_present)
+    # Each weighting starts from its forecaster with the most weight.
+    is_reached[open_rows, weight.argmax(axis=1)] = True
 
-    while going.size:
+    while open_rows.size:
         # Extend from the forecasters reached to their patterns, and to all forecasters of these.
-        touched = reached[going].astype(np.float64) @ sample.T > 0
-        touched &= counts[going] > 0
-        wider = touched.astype(np.float64) @ sample > 0
+        is_touched = is_reached[open_rows].astype(np.float64) @ sample.T > 0
+        is_touched &= counts[open_rows] > 0
+        is_wider = is_touched.astype(np.float64) @ sample > 0
 
-        grew = (wider & ~reached[going]).any(axis=1)
-        reached[going] |= wider
-        is_partial = (reached[going] != present[going]).any(axis=1)
-        going = going[grew & is_partial]
+        has_grown = (is_wider & ~is_reached[open_rows]).any(axis=1)
+        is_reached[open_rows] |= is_wider
+        is_partial = (is_reached[open_rows] != is_present[open_rows]).any(axis=1)
+        open_rows = open_rows[has_grown & is_partial]
 
-    return np.asarray((reached == present).all(axis=1))
+    return np.asarray((is_reached == is_present).all(axis=1))
 
 
 HALF = 0.25
@@ -136,27 +139,29 @@ class DifficultyTable:
 def two_way(panel: Panel) -> DifficultyTable:
     """Return a panel prepared for adjustment by two-way fixed effects."""
     counts = panel.fits.sum(axis=0)
-    lonely = np.flatnonzero(counts == 0)
-    if lonely.size:
-        name = panel.questions[lonely[0]]
+    unanswered = np.flatnonzero(counts == 0)
+    if unanswered.size:
+        name = panel.questions[unanswered[0]]
         raise ValueError(f"question {name!r}: nobody in the difficulty sample answered it")
 
     total = np.where(panel.fits, panel.brier, 0).sum(axis=0)
-    ready = _difficulty_table(panel, total / counts, fixed=False)
+    difficulty_table = _difficulty_table(panel, total / counts, fixed=False)
 
-    once = np.ones((1, len(ready.starts)))
-    if counts.size and not are_connected(once, ready.sample)[0]:
+    once = np.ones((1, len(difficulty_table.starts)))
+    if counts.size and not are_connected(once, difficulty_table.sample)[0]:
         raise ValueError("the difficulty sample falls apart: some of it shares no question with the rest")
-    return ready
+    return difficulty_table
 
 
 def market_brier(panel: Panel, crowd: str = IMPUTED) -> DifficultyTable:
     """Return a panel prepared for adjustment by the Brier score of the forecaster that repeats the market."""
-    level = panel.row(crowd)
-    absent = np.flatnonzero(np.isnan(level))
-    if absent.size:
-        raise ValueError(f"question {panel.questions[absent[0]]!r}: {crowd!r}, the crowd, didn't answer it")
-    return _difficulty_table(panel, level, fixed=True)
+    crowd_brier = panel.row(crowd)
+    unanswered = np.flatnonzero(np.isnan(crowd_brier))
+    if unanswered.size:
+        raise ValueError(
+            f"question {panel.questions[unanswered[0]]!r}: {crowd!r}, the crowd, didn't answer it"
+        )
+    return _difficulty_table(panel, crowd_brier, fixed=True)
 
 
 def _difficulty_table(panel: Panel, level: Floats, *, fixed: bool) -> DifficultyTable:
@@ -168,57 +173,60 @@ def _difficulty_table(panel: Panel, level: Floats, *, fixed: bool) -> Difficulty
     above = np.vstack([above, always_half])
 
     # Questions with the same cells share a pattern.
-    everybody = np.vstack([answered, np.ones(level.size, dtype=np.bool_)])
-    cells = np.vstack([everybody, fits])
+    answered_and_half = np.vstack([answered, np.ones(level.size, dtype=np.bool_)])
+    cells = np.vstack([answered_and_half, fits])
     packed = np.packbits(cells, axis=0).T
     _, first, pattern = np.unique(packed, axis=0, return_index=True, return_inverse=True)
     pattern = pattern.ravel()
     order = np.argsort(pattern, kind="stable")
     starts = np.searchsorted(pattern[order], np.arange(first.size))
 
-    differs = (fits != answered).any(axis=1)
-    parted = np.flatnonzero(fits.any(axis=1) & differs)
+    is_partial = (fits != answered).any(axis=1)
+
+    # Forecasters in the sample on only some of their questions.
+    parted = np.flatnonzero(fits.any(axis=1) & is_partial)
     part = np.where(fits[parted], above[parted], 0)
     return DifficultyTable(
         above=above,
-        answered=everybody[:, first].T.astype(np.float64),
+        answered=answered_and_half[:, first].T.astype(np.float64),
         sample=fits[:, first].T.astype(np.float64),
         order=order,
         starts=starts,
         fixed=fixed,
-        whole=~differs,
+        whole=~is_partial,
         parted=parted,
         part=part,
     )
 
 
-def scores(ready: DifficultyTable, weights: Floats) -> Floats:
+def scores_by_weighting(difficulty_table: DifficultyTable, weights: Floats) -> Floats:
     """Return the scores of all forecasters, one row for each weighting of the questions."""
-    if not ready.order.size:
-        return np.full((len(weights), len(ready.above) - 1), np.nan)
+    if not difficulty_table.order.size:
+        return np.full((len(weights), len(difficulty_table.above) - 1), np.nan)
 
-    counts = np.add.reduceat(weights[:, ready.order], ready.starts, axis=1)
-    total = weights @ ready.above.T
-    if not ready.fixed:
-        right = np.where(ready.whole, total[:, :-1], 0)
-        right[:, ready.parted] = weights @ ready.part.T
-        effects = solve(counts, right, ready.sample)
-        difficulties = effects @ _shares(ready.sample)
-        total += (counts * difficulties) @ ready.answered
+    counts = np.add.reduceat(weights[:, difficulty_table.order], difficulty_table.starts, axis=1)
+    total = weights @ difficulty_table.above.T
+    if not difficulty_table.fixed:
+        right_side = np.where(difficulty_table.whole, total[:, :-1], 0)
+        right_side[:, difficulty_table.parted] = weights @ difficulty_table.part.T
+        effects = solve_effects(counts, right_side, difficulty_table.sample)
+        difficulties = effects @ _shares_of_sample(difficulty_table.sample)
+        total += (counts * difficulties) @ difficulty_table.answered
 
-    answers = counts @ ready.answered
-    mean = quotients(total, answers)
-    if not ready.fixed:
-        mean[~are_connected(counts, ready.sample)] = np.nan
+    answers = counts @ difficulty_table.answered
+    mean_scores = quotients(total, answers)
+    if not difficulty_table.fixed:
+        # Where the sample falls apart, difficulties can't be compared.
+        mean_scores[~are_connected(counts, difficulty_table.sample)] = np.nan
 
     # The last column is the forecaster of always 0.5, which scores 0.25.
-    shift = HALF - mean[:, -1:]
-    shifted: Floats = mean[:, :-1] + shift
+    shift = HALF - mean_scores[:, -1:]
+    shifted: Floats = mean_scores[:, :-1] + shift
     return shifted
 
 
-def score(ready: DifficultyTable) -> Floats:
+def score(difficulty_table: DifficultyTable) -> Floats:
     """Return the score of each forecaster, with every question counted once."""
-    once = np.ones((1, len(ready.order)))
-    values: Floats = scores(ready, once)[0]
+    once = np.ones((1, len(difficulty_table.order)))
+    values: Floats = scores_by_weighting(difficulty_table, once)[0]
     return values

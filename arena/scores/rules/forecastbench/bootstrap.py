@@ -20,7 +20,7 @@ import numpy as np
 from numpy.random import Generator
 
 from arena.scores.rules._columns import Floats
-from arena.scores.rules.forecastbench.adjusted_brier import DifficultyTable, scores
+from arena.scores.rules.forecastbench.adjusted_brier import DifficultyTable, scores_by_weighting
 from arena.scores.rules.forecastbench.brier_index import index
 from arena.scores.rules.forecastbench.panel import Ints, Panel
 
@@ -64,40 +64,42 @@ def replicate_scores(
     panel: Panel, ready: DifficultyTable, chance: Generator, count: int, by: Unit = "question"
 ) -> Floats:
     """Return the adjusted scores of one type in each replicate."""
-    return np.vstack([scores(ready, weights) for weights in draws(panel, chance, count, by)])
+    return np.vstack([scores_by_weighting(ready, weights) for weights in draws(panel, chance, count, by)])
 
 
 def draws(panel: Panel, chance: Generator, count: int, by: Unit = "question") -> Iterator[Floats]:
     """Yield how often each question was drawn, one replicate a row, some replicates at a time."""
-    stratum = panel.stratum
+    stratum_of_unit = panel.stratum
     if by == "cluster":
+        # The units are clusters instead of questions, drawn within their families.
         clusters = int(panel.cluster.max(initial=-1)) + 1
-        stratum = np.zeros(clusters, dtype=np.int64)
-        stratum[panel.cluster] = panel.family
+        stratum_of_unit = np.zeros(clusters, dtype=np.int64)
+        stratum_of_unit[panel.cluster] = panel.family
 
-    groups = [np.flatnonzero(stratum == label) for label in np.unique(stratum)]
-    rows = max(1, CHUNK_CELLS // max(len(panel.questions), 1))
-    for start in range(0, count, rows):
-        times = _times(groups, len(stratum), chance, min(rows, count - start))
+    groups = [np.flatnonzero(stratum_of_unit == label) for label in np.unique(stratum_of_unit)]
+    rows_at_once = max(1, CHUNK_CELLS // max(len(panel.questions), 1))
+    for start in range(0, count, rows_at_once):
+        draw_count = _draw_counts(groups, len(stratum_of_unit), chance, min(rows_at_once, count - start))
         if by == "cluster":
-            times = times[:, panel.cluster]
-        yield times
+            draw_count = draw_count[:, panel.cluster]
+        yield draw_count
 
 
-def _times(groups: list[Ints], units: int, chance: Generator, rows: int) -> Floats:
+def _draw_counts(groups: list[Ints], units: int, chance: Generator, rows: int) -> Floats:
     """Return how often each unit was drawn, within its group, one replicate a row."""
-    times = np.empty((rows, units))
+    counts = np.empty((rows, units))
     for group in groups:
-        drawn = draw_times(group.size, chance, rows)
+        drawn = draw_counts(group.size, chance, rows)
         if len(groups) == 1:
-            times[:] = drawn
+            counts[:] = drawn
         else:
-            times[:, group] = drawn
-    return times
+            counts[:, group] = drawn
+    return counts
 
 
-def draw_times(size: int, chance: Generator, rows: int) -> Ints:
+def draw_counts(size: int, chance: Generator, rows: int) -> Ints:
     """Return how often each of `size` units was drawn in as many draws, one replicate a row."""
-    start = np.arange(rows)[:, None] * size
-    picked = chance.integers(0, size, size=(rows, size)) + start
-    return np.bincount(picked.ravel(), minlength=rows * size).reshape(rows, size)
+    # Each replicate has numbers of its own, so that one count serves all.
+    row_offset = np.arange(rows)[:, None] * size
+    drawn_units = chance.integers(0, size, size=(rows, size)) + row_offset
+    return np.bincount(drawn_units.ravel(), minlength=rows * size).reshape(rows, size)

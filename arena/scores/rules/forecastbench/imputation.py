@@ -20,7 +20,7 @@ NO_INFORMATION = 0.5
 MOST_IMPUTED = 0.05
 
 
-def too_much(forecast: ArrayLike, market: ArrayLike) -> bool:
+def is_too_much_missing(forecast: ArrayLike, market: ArrayLike) -> bool:
     """Tell whether too much is missing for the submission to be scored."""
     missing = np.isnan(as_floats(forecast))
     is_market = np.asarray(market, dtype=np.bool_)

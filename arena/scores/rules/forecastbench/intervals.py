@@ -26,28 +26,28 @@ def interval(drawn: Floats) -> tuple[Floats, Floats]:
     """Return the ends of the 95% percentile interval of each column."""
     low = np.full(drawn.shape[1], np.nan)
     high = np.full(drawn.shape[1], np.nan)
-    present = ~np.isnan(drawn).all(axis=0)
+    has_values = ~np.isnan(drawn).all(axis=0)
 
-    if present.any():
-        ordered = np.sort(drawn[:, present], axis=0)  # NaN last
-        size = (~np.isnan(ordered)).sum(axis=0)
-        low[present] = _quantile(ordered, size, TAIL)
-        high[present] = _quantile(ordered, size, 1 - TAIL)
+    if has_values.any():
+        ordered = np.sort(drawn[:, has_values], axis=0)  # NaN last
+        value_count = (~np.isnan(ordered)).sum(axis=0)
+        low[has_values] = _quantile(ordered, value_count, TAIL)
+        high[has_values] = _quantile(ordered, value_count, 1 - TAIL)
     return low, high
 
 
 def _quantile(ordered: Floats, size: Floats, share: float) -> Floats:
     """Return the quantile of each column's first `size` values, interpolated linearly."""
-    place = share * (size - 1)
-    below = np.floor(place).astype(np.int64)
+    position = share * (size - 1)
+    below = np.floor(position).astype(np.int64)
     above = np.minimum(below + 1, size - 1)
 
     columns = np.arange(ordered.shape[1])
     lower = ordered[below, columns]
     upper = ordered[above, columns]
-    share_above = place - below
-    between: Floats = lower + share_above * (upper - lower)
-    return between
+    share_above = position - below
+    quantile: Floats = lower + share_above * (upper - lower)
+    return quantile
 
 
 def mean_by_cluster(clusters: Collection[Sequence[float]]) -> tuple[float, float | None, float | None]:
@@ -57,31 +57,31 @@ def mean_by_cluster(clusters: Collection[Sequence[float]]) -> tuple[float, float
     (0.5, (0.3, None, None))
     """
     size = sum(map(len, clusters))
-    units = len(clusters)
+    cluster_count = len(clusters)
     mean = sum(map(sum, clusters)) / size
-    if units < 2:
+    if cluster_count < 2:
         return mean, None, None
 
     squares = sum((sum(values) - mean * len(values)) ** 2 for values in clusters)
-    t = float(stdtrit(units - 1, 1 - TAIL))
-    root = (squares * units / (units - 1)) ** 0.5
-    half = t * root / size
-    return mean, mean - half, mean + half
+    t = float(stdtrit(cluster_count - 1, 1 - TAIL))
+    root = (squares * cluster_count / (cluster_count - 1)) ** 0.5
+    half_width = t * root / size
+    return mean, mean - half_width, mean + half_width
 
 
-def at_least(drawn: Floats, reference: int) -> Floats:
+def share_at_least(drawn: Floats, reference: int) -> Floats:
     """Return for each column the share of replicates in which it is at least the reference's."""
-    other = drawn[:, [reference]]
-    both: Flags = ~np.isnan(drawn) & ~np.isnan(other)
-    count = both.sum(axis=0)
-    wins = (both & (drawn >= other)).sum(axis=0)
+    reference_values = drawn[:, [reference]]
+    has_both: Flags = ~np.isnan(drawn) & ~np.isnan(reference_values)
+    count = has_both.sum(axis=0)
+    wins = (has_both & (drawn >= reference_values)).sum(axis=0)
 
     share = quotients(wins, count)
     share[reference] = np.nan
     return share
 
 
-def first(drawn: Floats) -> Floats:
+def share_first(drawn: Floats) -> Floats:
     """Return the share of replicates in which each column has the highest value."""
     rows = drawn[~np.isnan(drawn).all(axis=1)]
     ranked = np.where(np.isnan(rows), -np.inf, rows)
@@ -91,7 +91,7 @@ def first(drawn: Floats) -> Floats:
     return share
 
 
-def top(drawn: Floats) -> Floats:
+def share_on_top(drawn: Floats) -> Floats:
     """Return the share of replicates in which each column is among the top 5%."""
     rows = drawn[~np.isnan(drawn).all(axis=1)]
     size = np.count_nonzero(~np.isnan(rows), axis=1)

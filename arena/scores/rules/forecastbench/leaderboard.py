@@ -86,19 +86,20 @@ def forecastbench_leaderboard(
     chance = np.random.default_rng(seed)
     drawn = replicates((dataset, dataset_table), (market, market_table), chance, count, by)
 
-    scores = both(score(dataset_table), score(market_table))
+    scores = stack_with_mean(score(dataset_table), score(market_table))
     indices = index(scores)
-    peers = both(peer(dataset), peer(market))
-    skills = both(_skill(dataset, naive), _skill(market, naive))
-    ends = [intervals.interval(values) for values in (drawn.dataset, drawn.market, drawn.overall)]
-    low, high = np.stack(ends, axis=1)
+    peers = stack_with_mean(peer(dataset), peer(market))
+    skills = stack_with_mean(_skill_or_nan(dataset, naive), _skill_or_nan(market, naive))
+    interval_ends = [intervals.interval(values) for values in (drawn.dataset, drawn.market, drawn.overall)]
+    # A row of each for every type, with a column for each forecaster.
+    low, high = np.stack(interval_ends, axis=1)
 
-    ranked: Floats = getattr(drawn, part)
-    first = intervals.first(ranked)
-    top = intervals.top(ranked)
+    ranked_draws: Floats = getattr(drawn, part)
+    first = intervals.share_first(ranked_draws)
+    top = intervals.share_on_top(ranked_draws)
     p_values = {}
     for reference in references:
-        p_values[reference] = intervals.at_least(ranked, dataset.forecasters.index(reference))
+        p_values[reference] = intervals.share_at_least(ranked_draws, dataset.forecasters.index(reference))
 
     counts = _question_counts(dataset, market)
     rows = []
@@ -106,12 +107,12 @@ def forecastbench_leaderboard(
         row = ForecastBenchScores(
             forecaster=name,
             n=counts[place],
-            score=_by_type(scores[:, place]),
-            index=_by_type(indices[:, place]),
-            low=_by_type(low[:, place]),
-            high=_by_type(high[:, place]),
-            peer=_by_type(peers[:, place]),
-            skill=_by_type(skills[:, place]),
+            score=_score_by_type(scores[:, place]),
+            index=_score_by_type(indices[:, place]),
+            low=_score_by_type(low[:, place]),
+            high=_score_by_type(high[:, place]),
+            peer=_score_by_type(peers[:, place]),
+            skill=_score_by_type(skills[:, place]),
             first=none_for_nan(first[place]),
             top=none_for_nan(top[place]),
             p={reference: none_for_nan(shares[place]) for reference, shares in p_values.items()},
@@ -131,18 +132,18 @@ def _question_counts(dataset: Panel, market: Panel) -> list[QuestionCounts]:
     return [QuestionCounts(*counts) for counts in np.transpose(columns).tolist()]
 
 
-def _skill(panel: Panel, naive: str | None) -> Floats:
+def _skill_or_nan(panel: Panel, naive: str | None) -> Floats:
     """Return the skill of each forecaster; NaN without a naive one."""
     if naive is None:
         return np.full(len(panel.forecasters), np.nan)
     return skill(panel, naive)
 
 
-def both(dataset: Floats, market: Floats) -> Floats:
+def stack_with_mean(dataset: Floats, market: Floats) -> Floats:
     """Return three rows: dataset, market, and the mean of the two."""
     return np.vstack([dataset, market, (dataset + market) / 2])
 
 
-def _by_type(three: Floats) -> ScoreByType:
+def _score_by_type(three: Floats) -> ScoreByType:
     """Return a figure for each type and overall."""
     return ScoreByType(*map(none_for_nan, three))

@@ -61,43 +61,45 @@ def panel(
     """
     forecasts = check_probabilities(forecast)
     outcomes = check_probabilities(outcome)
-    names, line = _numbered(forecaster, forecasters)
-    titles, column = _numbered(question)
-    if len(names) * len(titles) > MOST_CELLS:
-        raise ValueError(f"{len(names)} forecasters × {len(titles)} questions are too many for one table")
-    _once(line, column, forecaster, question)
+    names, forecaster_number = _labels_and_numbers(forecaster, forecasters)
+    questions, question_number = _labels_and_numbers(question)
+    if len(names) * len(questions) > MOST_CELLS:
+        raise ValueError(f"{len(names)} forecasters × {len(questions)} questions are too many for one table")
+    _check_no_repeats(forecaster_number, question_number, forecaster, question)
 
-    brier = np.full((len(names), len(titles)), np.nan)
-    brier[line, column] = (forecasts - outcomes) ** 2
-    fit = np.zeros(brier.shape, dtype=np.bool_)
-    fit[line, column] = fits
+    brier = np.full((len(names), len(questions)), np.nan)
+    brier[forecaster_number, question_number] = (forecasts - outcomes) ** 2
+    is_in_sample = np.zeros(brier.shape, dtype=np.bool_)
+    is_in_sample[forecaster_number, question_number] = fits
 
-    clusters = np.arange(len(titles))
+    clusters = np.arange(len(questions))
     if cluster is not None:
-        clusters = _labels(column, cluster, question, "clusters")
+        clusters = _label_number_of_question(question_number, cluster, question, "clusters")
 
     return Panel(
         forecasters=names,
-        questions=titles,
-        outcome=_of_question(column, outcomes, question, "outcomes"),
+        questions=questions,
+        outcome=_value_of_question(question_number, outcomes, question, "outcomes"),
         brier=brier,
-        fits=fit,
-        stratum=_labels(column, stratum, question, "strata"),
+        fits=is_in_sample,
+        stratum=_label_number_of_question(question_number, stratum, question, "strata"),
         cluster=clusters,
-        family=_labels(column, family, question, "families"),
+        family=_label_number_of_question(question_number, family, question, "families"),
     )
 
 
-def _labels(place: Ints, labels: Names | None, question: Names, name: str) -> Ints:
+def _label_number_of_question(
+    question_number: Ints, labels: Names | None, question: Names, name: str
+) -> Ints:
     """Return the number of each question's label; the same for all without labels."""
-    rows = np.zeros(place.size)
+    label_numbers = np.zeros(question_number.size)
     if labels is not None:
-        _, numbers = _numbered(labels)
-        rows = numbers.astype(np.float64)
-    return _of_question(place, rows, question, name).astype(np.int64)
+        _, numbers = _labels_and_numbers(labels)
+        label_numbers = numbers.astype(np.float64)
+    return _value_of_question(question_number, label_numbers, question, name).astype(np.int64)
 
 
-def _numbered(column: Names, labels: Names | None = None) -> tuple[tuple[str, ...], Ints]:
+def _labels_and_numbers(column: Names, labels: Names | None = None) -> tuple[tuple[str, ...], Ints]:
     """Return the labels, sorted unless they are given, and the index of each row's label."""
     if labels is None:
         labels = sorted(set(column))
@@ -106,27 +108,27 @@ def _numbered(column: Names, labels: Names | None = None) -> tuple[tuple[str, ..
     return tuple(labels), numbers
 
 
-def _once(line: Ints, column: Ints, forecaster: Names, question: Names) -> None:
+def _check_no_repeats(line: Ints, column: Ints, forecaster: Names, question: Names) -> None:
     """Raise `ValueError` if a forecaster has two forecasts of a question."""
     width = int(column.max(initial=0)) + 1
     cells = line * width + column
     order = np.argsort(cells, kind="stable")
-    again = np.flatnonzero(np.diff(cells[order]) == 0)
+    repeats = np.flatnonzero(np.diff(cells[order]) == 0)
 
-    if again.size:
-        place = again[0]
+    if repeats.size:
+        place = repeats[0]
         first, second = sorted(order[place : place + 2].tolist())
-        name = forecaster[first]
-        raise ValueError(f"rows {first} and {second}: {name!r} forecast {question[first]!r} twice, keep one")
+        who = forecaster[first]
+        raise ValueError(f"rows {first} and {second}: {who!r} forecast {question[first]!r} twice, keep one")
 
 
-def _of_question(place: Ints, column: Floats, question: Names, name: str) -> Floats:
+def _value_of_question(question_number: Ints, row_values: Floats, question: Names, name: str) -> Floats:
     """Return the one value of each question in a column with a value in every row."""
-    size = int(place.max(initial=-1)) + 1
-    values = np.zeros(size)
-    values[place] = column
-    differing = np.flatnonzero(values[place] != column)
+    size = int(question_number.max(initial=-1)) + 1
+    question_values = np.zeros(size)
+    question_values[question_number] = row_values
+    differing = np.flatnonzero(question_values[question_number] != row_values)
     if differing.size:
         row = differing[0]
         raise ValueError(f"row {row}: question {question[row]!r} has two {name}, it can have one")
-    return values
+    return question_values

@@ -27,8 +27,8 @@ from numpy.random import Generator
 from scipy.special import stdtrit
 
 from arena.scores.rules._columns import Floats, none_for_nan
-from arena.scores.rules.forecastbench.bootstrap import CHUNK_CELLS, draw_times
-from arena.scores.rules.forecastbench.leaderboard import QuestionCounts, ScoreByType, both
+from arena.scores.rules.forecastbench.bootstrap import CHUNK_CELLS, draw_counts
+from arena.scores.rules.forecastbench.leaderboard import QuestionCounts, ScoreByType, stack_with_mean
 from arena.scores.rules.forecastbench.panel import Panel
 
 DRAWS = 10_000
@@ -63,34 +63,34 @@ def paper_leaderboard(
     """Return the leaderboard, lowest overall Brier score first."""
     _check_complete(dataset)
     _check_complete(market)
-    means = both(dataset.brier.mean(axis=1), market.brier.mean(axis=1))
+    means = stack_with_mean(dataset.brier.mean(axis=1), market.brier.mean(axis=1))
     overall = means[2]
-    half = _half_width(dataset, market)
-    low = overall - half
-    high = overall + half
-    half_clustered = _half_width(dataset, market, by_cluster=True)
-    low_clustered = overall - half_clustered
-    high_clustered = overall + half_clustered
+    half_width = _half_widths(dataset, market)
+    low = overall - half_width
+    high = overall + half_width
+    clustered_half_width = _half_widths(dataset, market, by_cluster=True)
+    low_clustered = overall - clustered_half_width
+    high_clustered = overall + clustered_half_width
 
-    best = int(overall.argmin())
+    reference = int(overall.argmin())
     if against is not None:
-        best = dataset.forecasters.index(against)
-    apart = dataset.brier - dataset.brier[best]
-    market_apart = market.brier - market.brier[best]
-    p = _p_values(apart, market_apart, np.random.default_rng(seed), draws)
+        reference = dataset.forecasters.index(against)
+    difference = dataset.brier - dataset.brier[reference]
+    market_difference = market.brier - market.brier[reference]
+    p = _p_values(difference, market_difference, np.random.default_rng(seed), draws)
 
     # Markets count as often as their price was noted.
     noted = noted or {}
     questions = (*dataset.questions, *market.questions)
-    times = np.array([noted.get(name, 1) for name in questions])
-    is_below = np.hstack([apart, market_apart]) < 0
-    better = is_below @ times / times.sum()
+    weights = np.array([noted.get(name, 1) for name in questions])
+    is_below = np.hstack([difference, market_difference]) < 0
+    better = is_below @ weights / weights.sum()
     better_once = is_below.mean(axis=1)
 
-    # The best isn't compared with itself.
-    p[best] = np.nan
-    better[best] = np.nan
-    better_once[best] = np.nan
+    # The best, or the one named, isn't compared with itself.
+    p[reference] = np.nan
+    better[reference] = np.nan
+    better_once[reference] = np.nan
 
     sizes = QuestionCounts(
         dataset=len(dataset.questions), market=len(market.questions), overall=len(questions)
@@ -126,7 +126,7 @@ def _check_complete(panel: Panel) -> None:
         )
 
 
-def _half_width(dataset: Panel, market: Panel, by_cluster: bool = False) -> Floats:
+def _half_widths(dataset: Panel, market: Panel, by_cluster: bool = False) -> Floats:
     """Return half of each interval's width; NaN if a type has only one question or cluster."""
     deviations = _deviations(dataset, by_cluster)
     market_deviations = _deviations(market, by_cluster)
@@ -168,23 +168,23 @@ def _centred(values: Floats) -> Floats:
 def _p_values(dataset: Floats, market: Floats, chance: Generator, draws: int) -> Floats:
     """Return the share of draws under the null that differ from the best as much as observed."""
     observed = (dataset.mean(axis=1) + market.mean(axis=1)) / 2
-    as_far = np.zeros(len(observed))
+    draws_as_far = np.zeros(len(observed))
     if len(observed) == 1:
-        return as_far  # there is nobody to compare the best with
+        return draws_as_far  # there is nobody to compare the best with
 
     # Under the null nobody differs from the best: the differences are centred before they are drawn.
     dataset = _centred(dataset)
     market = _centred(market)
-    rows = max(1, CHUNK_CELLS // max(dataset.shape[1], market.shape[1]))
-    for start in range(0, draws, rows):
-        count = min(rows, draws - start)
-        drawn = (_means(dataset, chance, count) + _means(market, chance, count)) / 2
-        as_far += (drawn >= observed).sum(axis=0)
-    return as_far / draws
+    draws_at_once = max(1, CHUNK_CELLS // max(dataset.shape[1], market.shape[1]))
+    for start in range(0, draws, draws_at_once):
+        count = min(draws_at_once, draws - start)
+        drawn = (_resampled_means(dataset, chance, count) + _resampled_means(market, chance, count)) / 2
+        draws_as_far += (drawn >= observed).sum(axis=0)
+    return draws_as_far / draws
 
 
-def _means(values: Floats, chance: Generator, rows: int) -> Floats:
+def _resampled_means(values: Floats, chance: Generator, rows: int) -> Floats:
     """Return the mean of each row of values over resampled questions, one draw a row."""
     size = values.shape[1]
-    means: Floats = draw_times(size, chance, rows) @ values.T / size
+    means: Floats = draw_counts(size, chance, rows) @ values.T / size
     return means

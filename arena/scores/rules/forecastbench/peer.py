@@ -19,6 +19,6 @@ def peer(panel: Panel) -> Floats:
     answered = ~np.isnan(panel.brier)
     brier = np.where(answered, panel.brier, 0)
     count = answered.sum(axis=0)
-    everybody = brier.sum(axis=0) / count
-    gains = np.where(answered, everybody - brier, 0)
-    return quotients(gains.sum(axis=1), answered.sum(axis=1))
+    mean_of_question = brier.sum(axis=0) / count
+    gain_on_mean = np.where(answered, mean_of_question - brier, 0)
+    return quotients(gain_on_mean.sum(axis=1), answered.sum(axis=1))

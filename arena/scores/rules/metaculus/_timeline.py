@@ -37,24 +37,25 @@ def standing_sums(forecasts: Forecasts, chosen: Flags) -> StandingSums:
     """Return a step wherever a chosen forecast starts or ends; the order of rows changes no digit."""
     start = forecasts.start
     end = forecasts.end
-    rows = np.lexsort((forecasts.chance, end, start))
-    rows = rows[chosen[rows]]
-    over = rows[np.isfinite(end[rows])]
-    changes = np.concatenate([start[rows], end[over]])
-    time, place = np.unique(changes, return_inverse=True)
+    chosen_rows = np.lexsort((forecasts.chance, end, start))
+    chosen_rows = chosen_rows[chosen[chosen_rows]]
+    ended_rows = chosen_rows[np.isfinite(end[chosen_rows])]
+    changes = np.concatenate([start[chosen_rows], end[ended_rows]])
+    time, time_number = np.unique(changes, return_inverse=True)
 
-    def total(column: Floats) -> Floats:
-        change = np.concatenate([column[rows], -column[over]])
-        by_time = np.bincount(place, change, minlength=time.size)
+    def running_total(column: Floats) -> Floats:
+        # A forecast adds its value when it starts, and takes it away when it ends.
+        change = np.concatenate([column[chosen_rows], -column[ended_rows]])
+        by_time = np.bincount(time_number, change, minlength=time.size)
         return np.cumsum(by_time)
 
     unlisted = (~forecasts.listed).astype(np.float64)
     return StandingSums(
         time=time,
-        count=total(np.ones(chosen.size)).round(),
-        chance=total(np.log(forecasts.chance)),
-        other=total(np.log(forecasts.other)),
-        unlisted=total(unlisted).round(),
+        count=running_total(np.ones(chosen.size)).round(),
+        chance=running_total(np.log(forecasts.chance)),
+        other=running_total(np.log(forecasts.other)),
+        unlisted=running_total(unlisted).round(),
     )
 
 
@@ -70,22 +71,23 @@ def integrate(question: MetaculusQuestion, steps: Steps, low: Floats, high: Floa
     opens = question.opens
     until = max(opens, min(question.closes, question.scheduled))
     time = steps.time
-    inner = time[(time > opens) & (time < until)]
-    knots = np.concatenate([[opens], inner, [until]])
-    place = np.searchsorted(time, knots[:-1], side="right") - 1
-    length = np.diff(knots) / question.life
+    inner_times = time[(time > opens) & (time < until)]
+    knots = np.concatenate([[opens], inner_times, [until]])
+    # The step that holds from each knot on; −1 before the first.
+    step_number = np.searchsorted(time, knots[:-1], side="right") - 1
+    lengths = np.diff(knots) / question.life
 
-    weight = np.zeros(length.size)
+    weight = np.zeros(lengths.size)
     level = weight
     if time.size:
-        weight = np.where(place >= 0, steps.weight[place], 0.0)
-        level = np.where(weight > 0, steps.level[place], 0.0)
+        weight = np.where(step_number >= 0, steps.weight[step_number], 0.0)
+        level = np.where(weight > 0, steps.level[step_number], 0.0)
 
-    def between(values: Floats) -> Floats:
+    def integral_between(values: Floats) -> Floats:
         sums = sums_before(values)
         return np.interp(high, knots, sums) - np.interp(low, knots, sums)
 
-    return between(weight * length), between(weight * level * length)
+    return integral_between(weight * lengths), integral_between(weight * level * lengths)
 
 
 def integrate_by_step(
@@ -98,14 +100,14 @@ def integrate_by_step(
     length = np.diff(time, append=closes) / life
     weight = steps.weight[: time.size]
     level = steps.level[: time.size]
-    first = np.searchsorted(time, low)
-    last = np.searchsorted(time, high)
+    first_step = np.searchsorted(time, low)
+    last_step = np.searchsorted(time, high)
 
-    def between(values: Floats) -> Floats:
+    def sum_between(values: Floats) -> Floats:
         sums = sums_before(values)
-        return np.where(high > low, sums[last] - sums[first], 0.0)
+        return np.where(high > low, sums[last_step] - sums[first_step], 0.0)
 
-    return between(weight * length), between(weight * level * length), between(length)
+    return sum_between(weight * length), sum_between(weight * level * length), sum_between(length)
 
 
 Counts = NDArray[np.intp]
@@ -144,34 +146,34 @@ def sorted_standing(values: Floats, stands: Flags) -> tuple[Floats, Counts]:
     order = np.argsort(values, kind="stable")
     stands = stands[:, order]
     rows, columns = np.nonzero(stands)
-    place = np.cumsum(stands, axis=1) - 1
+    place_in_row = np.cumsum(stands, axis=1) - 1
 
-    rising = values[order]
+    sorted_values = values[order]
     packed = np.full(stands.shape, np.nan)
-    packed[rows, place[rows, columns]] = rising[columns]
+    packed[rows, place_in_row[rows, columns]] = sorted_values[columns]
     return packed, stands.sum(axis=1)
 
 
-def medians_of_others(ranked: Floats, place: Counts, among: Flags) -> Floats:
+def medians_of_others(ranked: Floats, rank_of: Counts, is_among: Flags) -> Floats:
     """Return for each row and column the median of the row's other members; NaN without any.
 
-    `ranked` has their values in ascending order and `place` the index of each: those above one's own index
+    `ranked` has their values in ascending order and `rank_of` the index of each: those above one's own index
     move down by one.
     """
     none = np.full(len(ranked), np.nan)
     ranked = np.column_stack([ranked, none])
-    rest = among.sum(axis=1, keepdims=True) - among
+    others = is_among.sum(axis=1, keepdims=True) - is_among
     last = ranked.shape[1] - 1
-    own = np.where(among, place, last + 1)
+    own_rank = np.where(is_among, rank_of, last + 1)
 
-    def at(rank: Counts) -> Floats:
+    def value_at(rank: Counts) -> Floats:
         rank = np.clip(rank, 0, None)
-        rank = np.minimum(rank + (rank >= own), last)
+        rank = np.minimum(rank + (rank >= own_rank), last)
         return np.take_along_axis(ranked, rank, axis=1)
 
-    lower = at((rest - 1) // 2)
-    upper = at(rest // 2)
-    return np.where(rest > 0, (lower + upper) / 2, np.nan)
+    lower = value_at((others - 1) // 2)
+    upper = value_at(others // 2)
+    return np.where(others > 0, (lower + upper) / 2, np.nan)
 
 
 def row_medians(packed: Floats, count: Counts) -> Floats:

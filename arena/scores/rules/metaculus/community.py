@@ -43,7 +43,7 @@ def median(forecasts: Forecasts) -> Steps:
     for piece in pieces(base, times):
         packed, count = sorted_standing(base.chance, piece.stands)
         medians.append(row_medians(packed, count))
-    return _steps(times, medians)
+    return _log_steps(times, medians)
 
 
 def recency_weighted(forecasts: Forecasts) -> Steps:
@@ -53,16 +53,16 @@ def recency_weighted(forecasts: Forecasts) -> Steps:
     base = rows_of(base, by_age)
     times = instants(base)
 
-    pooled = []
+    values_of_pieces = []
     for piece in pieces(base, times):
         count = piece.stands.sum(axis=1, keepdims=True)
         age = np.cumsum(piece.stands, axis=1)
         weights = recency_weights(count, age) * piece.stands
-        pooled.append(_pooled(base, weights))
-    return _steps(times, pooled)
+        values_of_pieces.append(_community_values(base, weights))
+    return _log_steps(times, values_of_pieces)
 
 
-def _pooled(base: Forecasts, weights: Floats) -> Floats:
+def _community_values(base: Forecasts, weights: Floats) -> Floats:
     """Return the site's combination of forecasts under each row of weights."""
     if base.mean:
         total = weights.sum(axis=1)
@@ -70,7 +70,7 @@ def _pooled(base: Forecasts, weights: Floats) -> Floats:
 
     if base.options is None:
         return _weighted_median(base.chance, weights)
-    return _normalised(base.options, weights, base.happened)
+    return _normalised_median(base.options, weights, base.happened)
 
 
 def _weighted_median(values: Floats, weights: Floats) -> Floats:
@@ -84,9 +84,10 @@ def median_of_rising(values: Floats, weights: Floats) -> Floats:
     total = weights.sum(axis=1, keepdims=True)
     is_empty = total <= 0
     total = np.where(is_empty, np.nan, total)
-    share = np.cumsum(weights, axis=1) / total
-    left = np.argmax(share >= 0.5, axis=1)
-    right = np.argmax(share > 0.5, axis=1)
+    cumulative_share = np.cumsum(weights, axis=1) / total
+    # They differ only where the weights meet one half exactly.
+    left = np.argmax(cumulative_share >= 0.5, axis=1)
+    right = np.argmax(cumulative_share > 0.5, axis=1)
 
     row = np.arange(len(weights))
     values = np.broadcast_to(values, weights.shape)
@@ -94,34 +95,35 @@ def median_of_rising(values: Floats, weights: Floats) -> Floats:
     return np.where(is_empty[:, 0], np.nan, middle)
 
 
-def _normalised(options: Floats, weights: Floats, happened: int) -> Floats:
+def _normalised_median(options: Floats, weights: Floats, happened: int) -> Floats:
     """Return the scaled median of the option that happened.
 
     The medians of every option over those who had it, minus the least allowed, are scaled to add up to 1.
     """
-    medians = np.stack([_of_option(column, weights) for column in options.T], axis=1)
+    medians = np.stack([_median_of_option(column, weights) for column in options.T], axis=1)
     above = medians - LOWEST
     count = np.count_nonzero(~np.isnan(medians), axis=1)
     total = np.nansum(above, axis=1)
     scale = quotients(1 - count * LOWEST, total)
 
     scaled = above * scale[:, None] + LOWEST
+    # Where nobody had the option yet, it is read from "Other", the last.
     other = scaled[:, -1]
-    value: Floats = scaled[:, happened]
-    return np.where(np.isnan(value), other, value)
+    happened_value: Floats = scaled[:, happened]
+    return np.where(np.isnan(happened_value), other, happened_value)
 
 
-def _of_option(column: Floats, weights: Floats) -> Floats:
+def _median_of_option(column: Floats, weights: Floats) -> Floats:
     """Return the median of one option over those who had it."""
-    had = ~np.isnan(column)
-    if not had.any():
+    has_option = ~np.isnan(column)
+    if not has_option.any():
         return np.full(weights.shape[0], np.nan)
-    return _weighted_median(column[had], weights[:, had])
+    return _weighted_median(column[has_option], weights[:, has_option])
 
 
-def _steps(times: Floats, parts: list[Floats]) -> Steps:
+def _log_steps(times: Floats, parts: list[Floats]) -> Steps:
     """Return values as steps, without weight while nobody's forecast stands."""
     values = np.concatenate([np.zeros(0), *parts])
-    present = ~np.isnan(values)
-    levels = np.log(np.where(present, values, 1.0))
-    return Steps(times, levels, present.astype(np.float64))
+    is_present = ~np.isnan(values)
+    levels = np.log(np.where(is_present, values, 1.0))
+    return Steps(times, levels, is_present.astype(np.float64))

@@ -118,33 +118,33 @@ def chance_forecasts(
     """
     names = np.atleast_1d(np.asarray(forecaster))
     names = names.astype(np.str_)
-    begun = as_floats(start)
+    starts = as_floats(start)
     values = as_floats(chance)
-    is_right = (values > 0) & (values < np.inf)
-    if not is_right.all():
-        wrong = np.flatnonzero(~is_right)[0]
+    is_valid = (values > 0) & (values < np.inf)
+    if not is_valid.all():
+        wrong = np.flatnonzero(~is_valid)[0]
         raise ValueError(
             f"row {wrong}: chance {values[wrong]} of what happened is not above 0; "
             "limits.with_floor gives a density the floor that the site gives it"
         )
 
-    until = _until_next(names, begun) if end is None else as_floats(end)
-    until = np.where(np.isnan(until), np.inf, until)
-    counted = np.ones(names.size, dtype=np.bool_)
+    ends = _until_next(names, starts) if end is None else as_floats(end)
+    ends = np.where(np.isnan(ends), np.inf, ends)
+    is_base = np.ones(names.size, dtype=np.bool_)
     if base is not None:
-        counted = np.asarray(base, dtype=np.bool_)
-    unknown = np.full(names.size, np.nan)
+        is_base = np.asarray(base, dtype=np.bool_)
+    no_baseline = np.full(names.size, np.nan)
 
     return Forecasts(
         forecaster=names,
-        start=begun,
-        end=until,
+        start=starts,
+        end=ends,
         chance=values,
-        base=counted,
+        base=is_base,
         other=values,
         listed=np.ones(names.size, np.bool_),
-        ignorance=unknown,
-        own_points=unknown,
+        ignorance=no_baseline,
+        own_points=no_baseline,
     )
 
 
@@ -176,17 +176,18 @@ class Totals:
         return float(self.score[place]), float(self.coverage[place])
 
 
-def totals(forecasts: Forecasts, scores: ForecastScores) -> Totals:
+def total_by_forecaster(forecasts: Forecasts, scores: ForecastScores) -> Totals:
     """Return the scores of each forecaster's forecasts added up."""
-    names, place = np.unique(forecasts.forecaster, return_inverse=True)
-    order = np.lexsort((forecasts.start, place))
+    names, name_number = np.unique(forecasts.forecaster, return_inverse=True)
+    # Values are added in order of time, so that the order of the rows changes no digit.
+    order = np.lexsort((forecasts.start, name_number))
 
-    def total(column: Floats) -> Floats:
-        sums = np.bincount(place[order], column[order], minlength=names.size)
+    def sum_by_name(column: Floats) -> Floats:
+        sums = np.bincount(name_number[order], column[order], minlength=names.size)
         return sums.astype(np.float64)
 
-    score = total(scores.score)
+    score = sum_by_name(scores.score)
     if scores.mode == "exact":
-        compared = total(scores.compared)
+        compared = sum_by_name(scores.compared)
         score = np.where(compared > 0, score, np.nan)
-    return Totals(scores.mode, tuple(names.tolist()), score, total(scores.coverage))
+    return Totals(scores.mode, tuple(names.tolist()), score, sum_by_name(scores.coverage))

@@ -51,32 +51,33 @@ class GridScores:
 def grid_scores(grid: ForecastGrid) -> GridScores:
     """Return all scores, with spot scores and the community."""
     first = np.flatnonzero(np.diff(grid.question, prepend=-1))
-    newest, is_standing = _newest(~np.isnan(grid.forecast), first)
-    stands = _at(grid.forecast, newest, is_standing)
+    newest, is_standing = _newest_stated(~np.isnan(grid.forecast), first)
+    standing_forecast = _standing_values(grid.forecast, newest, is_standing)
     since = np.where(is_standing, grid.time[newest], np.inf)
-    happened = np.where(grid.yes[:, None], stands, 1 - stands)
+    happened = np.where(grid.yes[:, None], standing_forecast, 1 - standing_forecast)
     chance = clip(happened)
-    community = _community(chance, since, grid.base)
+    community = _community_medians(chance, since, grid.base)
     logs = np.log(np.column_stack([chance, community]))
     base = np.append(grid.base, False)
 
-    until, share = _shares(grid)
+    until, share = _until_and_share(grid)
+    # The instant that is in force when the question ends.
     is_last = (grid.time < grid.ends) & (until >= grid.ends)
 
     baselines = baseline.points(np.exp(logs))
-    peers = _peers(logs, base)
-    relatives = _relatives(logs, base)
-    score, coverage = _averages(baselines, share, first)
-    peer_score, _ = _averages(peers, share, first)
-    relative_score, _ = _averages(relatives, share, first)
+    peers = _peer_scores(logs, base)
+    relatives = _relative_scores(logs, base)
+    score, coverage = _lifetime_averages(baselines, share, first)
+    peer_score, _ = _lifetime_averages(peers, share, first)
+    relative_score, _ = _lifetime_averages(relatives, share, first)
     values = {
         "baseline": score,
         "peer": peer_score,
         "relative": relative_score,
         "coverage": coverage,
-        "spot_baseline": _at_last(baselines, is_last, first),
-        "spot_peer": _at_last(peers, is_last, first),
-        "brier": _means((1 - np.exp(logs)) ** 2, first),
+        "spot_baseline": _scores_at_last(baselines, is_last, first),
+        "spot_peer": _scores_at_last(peers, is_last, first),
+        "brier": _means_over_instants((1 - np.exp(logs)) ** 2, first),
     }
     return GridScores(grid.question[first], values)
 
@@ -103,30 +104,31 @@ class ChanceGrid:
 def chance_scores(grid: ChanceGrid) -> GridScores:
     """Return all scores over time in mode `exact`, without spot scores and the community."""
     first = np.flatnonzero(np.diff(grid.question, prepend=-1))
-    newest, is_standing = _newest(~np.isnan(grid.chance), first)
-    logs = np.log(_at(grid.chance, newest, is_standing))
-    baselines = _at(grid.own, newest, is_standing)
-    _, share = _shares(grid)
+    newest, is_standing = _newest_stated(~np.isnan(grid.chance), first)
+    logs = np.log(_standing_values(grid.chance, newest, is_standing))
+    baselines = _standing_values(grid.own, newest, is_standing)
+    _, share = _until_and_share(grid)
 
-    score, coverage = _averages(baselines, share, first)
-    peers = _peers(logs, grid.base) * (grid.points / 100)[:, None]
-    peer_score, _ = _averages(peers, share, first)
-    relative_score, _ = _averages(_relatives(logs, grid.base), share, first)
+    score, coverage = _lifetime_averages(baselines, share, first)
+    peers = _peer_scores(logs, grid.base) * (grid.points / 100)[:, None]
+    peer_score, _ = _lifetime_averages(peers, share, first)
+    relative_score, _ = _lifetime_averages(_relative_scores(logs, grid.base), share, first)
     values = {"baseline": score, "peer": peer_score, "relative": relative_score, "coverage": coverage}
     return GridScores(grid.question[first], values)
 
 
-def _shares(grid: ForecastGrid | ChanceGrid) -> tuple[Floats, Floats]:
+def _until_and_share(grid: ForecastGrid | ChanceGrid) -> tuple[Floats, Floats]:
     """Return until when each instant counts, to the next of its question or for good, and its share."""
     is_followed = np.diff(grid.question, append=-1) == 0
     following = np.append(grid.time[1:], np.inf)
     until = np.where(is_followed, following, np.inf)
     low = np.clip(grid.time, grid.opens, grid.ends)
     high = np.clip(until, grid.opens, grid.ends)
-    return until, (high - low) / (grid.scheduled - grid.opens)
+    share = (high - low) / (grid.scheduled - grid.opens)
+    return until, share
 
 
-def _averages(scores: Floats, share: Floats, first: Ints) -> tuple[Floats, Floats]:
+def _lifetime_averages(scores: Floats, share: Floats, first: Ints) -> tuple[Floats, Floats]:
     """Return each question's scores over its lifetime, and the share of that with any; NaN without."""
     # Shares are of the scheduled lifetime: the weighted sum is its average, with 0 while nothing is scored.
     weight = share[:, None]
@@ -139,7 +141,7 @@ def _averages(scores: Floats, share: Floats, first: Ints) -> tuple[Floats, Float
     return np.where(is_scored, total, np.nan), np.where(is_scored, compared, np.nan)
 
 
-def _means(scores: Floats, first: Ints) -> Floats:
+def _means_over_instants(scores: Floats, first: Ints) -> Floats:
     """Return the mean of the scores of each question over its instants, NaN without any."""
     known = ~np.isnan(scores)
     counted = np.where(known, scores, 0.0)
@@ -149,7 +151,7 @@ def _means(scores: Floats, first: Ints) -> Floats:
     return np.where(is_scored, total / np.where(is_scored, count, 1), np.nan)
 
 
-def _at_last(scores: Floats, is_last: Flags, first: Ints) -> Floats:
+def _scores_at_last(scores: Floats, is_last: Flags, first: Ints) -> Floats:
     """Return the scores of each question at its last instant; NaN without one."""
     known = ~np.isnan(scores) & is_last[:, None]
     counted = np.where(known, scores, 0.0)
@@ -158,25 +160,27 @@ def _at_last(scores: Floats, is_last: Flags, first: Ints) -> Floats:
     return np.where(count > 0, total, np.nan)
 
 
-def _newest(is_stated: Flags, first: Ints) -> tuple[Ints, Flags]:
+def _newest_stated(is_stated: Flags, first: Ints) -> tuple[Ints, Flags]:
     """Return for each instant and forecaster the instant of the standing forecast, and where there is one."""
     row = np.arange(is_stated.shape[0])[:, None]
     newest = np.where(is_stated, row, -1)
+    # The largest row so far is the newest one at which something was stated.
     newest = np.maximum.accumulate(newest, axis=0)
 
     lengths = np.diff(first, append=is_stated.shape[0])
     start = np.repeat(first, lengths)[:, None]
+    # What was stated on an earlier question doesn't stand on this one.
     stands = newest >= start
     return np.where(stands, newest, 0), stands
 
 
-def _at(values: Floats, newest: Ints, stands: Flags) -> Floats:
+def _standing_values(values: Floats, newest: Ints, stands: Flags) -> Floats:
     """Return the standing values; NaN where nothing stands."""
     chosen = np.take_along_axis(values, newest, axis=0)
     return np.where(stands, chosen, np.nan)
 
 
-def _community(chance: Floats, since: Floats, base: Flags) -> Floats:
+def _community_medians(chance: Floats, since: Floats, base: Flags) -> Floats:
     """Return the recency-weighted median of the base at each instant."""
     values = np.where(base, chance, np.nan)
     known = ~np.isnan(values)
@@ -195,32 +199,32 @@ def _age_ranks(since: Floats) -> Floats:
     """Return each forecast's rank in its row, the oldest first, from 1; equal ages share their mean."""
     rows, columns = since.shape
     order = np.argsort(since, axis=1, kind="stable")
-    rising = np.take_along_axis(since, order, axis=1)
-    place = np.broadcast_to(np.arange(columns), since.shape)
+    sorted_since = np.take_along_axis(since, order, axis=1)
+    column_number = np.broadcast_to(np.arange(columns), since.shape)
 
     # Whether each is as old as the one before it, and as the one after.
-    is_same = rising[:, 1:] == rising[:, :-1]
+    is_same = sorted_since[:, 1:] == sorted_since[:, :-1]
     none = np.zeros((rows, 1), dtype=np.bool_)
     is_as_before = np.hstack([none, is_same])
     is_as_after = np.hstack([is_same, none])
 
-    first = np.where(is_as_before, 0, place)
-    first = np.maximum.accumulate(first, axis=1)
-    last = np.where(is_as_after, columns, place)
-    last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]
+    first_of_age = np.where(is_as_before, 0, column_number)
+    first_of_age = np.maximum.accumulate(first_of_age, axis=1)
+    last_of_age = np.where(is_as_after, columns, column_number)
+    last_of_age = np.minimum.accumulate(last_of_age[:, ::-1], axis=1)[:, ::-1]
 
     ranks = np.empty(since.shape)
-    mean_rank = (first + last) / 2 + 1
+    mean_rank = (first_of_age + last_of_age) / 2 + 1
     np.put_along_axis(ranks, order, mean_rank, axis=1)
     return ranks
 
 
-def _peers(logs: Floats, base: Flags) -> Floats:
+def _peer_scores(logs: Floats, base: Flags) -> Floats:
     """Return the scores against the mean of all others; NaN without any."""
-    inside = base & ~np.isnan(logs)
-    counted = np.where(inside, logs, 0.0)
+    is_in_base = base & ~np.isnan(logs)
+    counted = np.where(is_in_base, logs, 0.0)
     total = counted.sum(axis=1, keepdims=True)
-    others = inside.sum(axis=1, keepdims=True) - inside
+    others = is_in_base.sum(axis=1, keepdims=True) - is_in_base
     others = np.where(others > 0, others, np.nan)
 
     mean = (total - counted) / others
@@ -228,19 +232,19 @@ def _peers(logs: Floats, base: Flags) -> Floats:
     return scores
 
 
-def _relatives(logs: Floats, base: Flags) -> Floats:
+def _relative_scores(logs: Floats, base: Flags) -> Floats:
     """Return the scores against the median of all others; NaN without any."""
-    inside = base & ~np.isnan(logs)
-    counted = np.where(inside, logs, np.nan)
-    chance = np.exp(counted)
+    is_in_base = base & ~np.isnan(logs)
+    base_logs = np.where(is_in_base, logs, np.nan)
+    chance = np.exp(base_logs)
     order = np.argsort(chance, axis=1, kind="stable")
-    rising = np.take_along_axis(chance, order, axis=1)
+    sorted_chance = np.take_along_axis(chance, order, axis=1)
 
-    place = np.empty(order.shape, dtype=np.intp)
+    rank = np.empty(order.shape, dtype=np.intp)
     columns = np.arange(order.shape[1])
     numbers = np.broadcast_to(columns, order.shape)
-    np.put_along_axis(place, order, numbers, axis=1)
+    np.put_along_axis(rank, order, numbers, axis=1)
 
-    median = medians_of_others(rising, place, inside)
+    median = medians_of_others(sorted_chance, rank, is_in_base)
     scores: Floats = (logs - np.log(median)) / np.log(2)
     return scores

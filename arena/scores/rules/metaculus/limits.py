@@ -45,15 +45,17 @@ def with_floor(cdf: ArrayLike, open_low: bool = False, open_high: bool = False) 
     values = np.asarray(cdf, dtype=np.float64)
     first = values[..., :1]
     last = values[..., -1:]
-    even = np.linspace(0.0, 1.0, values.shape[-1])
-    mixed = values - first + FLOOR * even
-    shape = mixed / (last - first + FLOOR)
+    evenly = np.linspace(0.0, 1.0, values.shape[-1])
+    mixed = values - first + FLOOR * evenly
+    inside_shape = mixed / (last - first + FLOOR)
 
     below = np.maximum(first, LEAST_OUTSIDE * open_low)
     above = np.maximum(1 - last, LEAST_OUTSIDE * open_high)
     outside = below + above
+
+    # What lies outside is scaled down if less than 1% were left inside the range.
     kept = (1 - FLOOR) / np.maximum(outside, 1 - FLOOR)
 
     inside = 1 - kept * outside
-    floored: Floats = kept * below + inside * shape
+    floored: Floats = kept * below + inside * inside_shape
     return floored

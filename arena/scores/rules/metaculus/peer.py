@@ -44,11 +44,11 @@ DIRECTION = "higher"
 def score(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:
     """Return the time-averaged score of each forecast."""
     if mode == "metaculus":
-        return _site(question, forecasts)
-    return _exact(question, forecasts)
+        return _score_by_site_code(question, forecasts)
+    return _score_by_text(question, forecasts)
 
 
-def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
+def _score_by_text(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     """Return the scores by the site's text."""
     low, high = scored_spans(question, forecasts, "exact")
     standing = standing_sums(forecasts, forecasts.base)
@@ -56,10 +56,10 @@ def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     is_occupied = (standing.count > 0).astype(np.float64)
 
     # Forecasters of the base are part of the mean: the factor removes them from it.
-    among = Steps(standing.time, mean, _without_one(standing.count))
-    against = Steps(standing.time, mean, is_occupied)
-    inside_weight, inside_level = integrate(question, among, low, high)
-    outside_weight, outside_level = integrate(question, against, low, high)
+    mean_without_own = Steps(standing.time, mean, _factor_without_one(standing.count))
+    mean_of_base = Steps(standing.time, mean, is_occupied)
+    inside_weight, inside_level = integrate(question, mean_without_own, low, high)
+    outside_weight, outside_level = integrate(question, mean_of_base, low, high)
     weight = np.where(forecasts.base, inside_weight, outside_weight)
     level = np.where(forecasts.base, inside_level, outside_level)
 
@@ -68,7 +68,7 @@ def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     return ForecastScores("exact", forecasts.points * gained, coverage, weight)
 
 
-def _site(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
+def _score_by_site_code(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     """Return the scores by the site's code."""
     low, high = scored_spans(question, forecasts, "metaculus")
     steps = _site_steps(forecasts)
@@ -80,24 +80,24 @@ def _site(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
 def spot(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:
     """Return the score at the spot of the forecasts that stood then."""
     if mode == "metaculus":
-        return _site_spot(question, forecasts)
-    return _exact_spot(question, forecasts)
+        return _spot_by_site_code(question, forecasts)
+    return _spot_by_text(question, forecasts)
 
 
-def _exact_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
+def _spot_by_text(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     """Return the spot scores by the site's text."""
     standing = standing_at(question, forecasts, "exact")
-    chosen = standing & forecasts.base
+    standing_base = standing & forecasts.base
     logs = np.log(forecasts.chance)
-    others = np.full(logs.size, chosen.sum()) - chosen
+    other_count = np.full(logs.size, standing_base.sum()) - standing_base
 
     # Values are sorted, so that the order of the forecasts changes no digit.
-    total = np.sort(logs[chosen]).sum()
-    rest = total - np.where(chosen, logs, 0.0)
-    apart = logs - rest / np.maximum(others, 1)
-    values = forecasts.points * apart
+    total = np.sort(logs[standing_base]).sum()
+    total_of_others = total - np.where(standing_base, logs, 0.0)
+    gain = logs - total_of_others / np.maximum(other_count, 1)
+    values = forecasts.points * gain
 
-    compared = standing & (others > 0)
+    compared = standing & (other_count > 0)
     return ForecastScores(
         mode="exact",
         score=np.where(compared, values, 0.0),
@@ -106,7 +106,7 @@ def _exact_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastSc
     )
 
 
-def _site_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
+def _spot_by_site_code(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     """Return the spot scores by the site's code."""
     steps = _site_steps(forecasts)
     spot = question.instant()
@@ -128,15 +128,16 @@ def _site_steps(forecasts: Forecasts) -> Steps:
         base = np.ones_like(base)
 
     standing = standing_sums(forecasts, base)
+    # Where one forecast has no such option, all are compared by what they gave to "Other".
     total = np.where(standing.unlisted > 0, standing.other, standing.chance)
 
     is_occupied = standing.count > 0
     count = standing.count[is_occupied]
     mean = total[is_occupied] / count
-    return Steps(standing.time[is_occupied], mean, _without_one(count))
+    return Steps(standing.time[is_occupied], mean, _factor_without_one(count))
 
 
-def _without_one(count: Floats) -> Floats:
+def _factor_without_one(count: Floats) -> Floats:
     """Return N/(N − 1), or 0 for one alone."""
     factor = count / np.maximum(count - 1, 1)
     return np.where(count > 1, factor, 0.0)

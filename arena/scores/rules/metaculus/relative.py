@@ -47,14 +47,14 @@ def score(
     if not forecasts.start.size:
         return no_scores(0, mode)
     if mode == "exact":
-        return _exact(question, forecasts)
+        return _score_by_text(question, forecasts)
 
     if history is None:
         history = recency_weighted(forecasts)
-    return _site(question, forecasts, history)
+    return _score_by_site_code(question, forecasts, history)
 
 
-def _site(question: MetaculusQuestion, forecasts: Forecasts, history: Steps) -> ForecastScores:
+def _score_by_site_code(question: MetaculusQuestion, forecasts: Forecasts, history: Steps) -> ForecastScores:
     """Return the scores by the site's code."""
     life = question.closes - question.opens
     if life <= 0:
@@ -68,7 +68,7 @@ def _site(question: MetaculusQuestion, forecasts: Forecasts, history: Steps) -> 
     return ForecastScores("metaculus", gained / np.log(2), share, share)
 
 
-def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
+def _score_by_text(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     """Return the scores by the site's text."""
     low, high = scored_spans(question, forecasts, "exact")
     times = instants(forecasts)
@@ -80,7 +80,7 @@ def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     total = np.zeros(low.size)
     compared = np.zeros(low.size)
     for piece in pieces(forecasts, times):
-        gap = logs - np.log(others(forecasts, piece))
+        gap = logs - np.log(medians_of_other_forecasts(forecasts, piece))
         present = ~np.isnan(gap)
 
         # A matrix product would sum in an order that depends on the columns.
@@ -93,7 +93,7 @@ def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     return ForecastScores("exact", total / np.log(2), coverage, compared)
 
 
-def others(forecasts: Forecasts, piece: TablePiece) -> Floats:
+def medians_of_other_forecasts(forecasts: Forecasts, piece: TablePiece) -> Floats:
     """Return for each instant and forecast the median of all others of the base; NaN where there is none."""
     base = forecasts.base
     chance = forecasts.chance
@@ -101,8 +101,9 @@ def others(forecasts: Forecasts, piece: TablePiece) -> Floats:
     packed, _ = sorted_standing(chance[base], stands[:, base])
     order = np.argsort(chance, kind="stable")
 
-    among = stands & base
-    place = np.empty(among.shape, dtype=np.intp)
-    place[:, order] = np.cumsum(among[:, order], axis=1) - 1
-    medians = medians_of_others(packed, place, among)
+    is_standing_base = stands & base
+    rank = np.empty(is_standing_base.shape, dtype=np.intp)
+    # The rank of each forecast among those of the base that stand at the same instant.
+    rank[:, order] = np.cumsum(is_standing_base[:, order], axis=1) - 1
+    medians = medians_of_others(packed, rank, is_standing_base)
     return np.where(stands, medians, np.nan)

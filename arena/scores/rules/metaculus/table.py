@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 from arena.scores.rules._columns import Flags, Floats
 from arena.scores.rules.metaculus import baseline, limits, peer, relative
 from arena.scores.rules.metaculus.community import median, recency_weighted
-from arena.scores.rules.metaculus.forecasts import COLUMNS, Forecasts, MetaculusQuestion, Mode, totals
+from arena.scores.rules.metaculus.forecasts import (
+    COLUMNS,
+    Forecasts,
+    MetaculusQuestion,
+    Mode,
+    total_by_forecaster,
+)
 from arena.scores.rules.metaculus.question_types import binary
 
 Places = NDArray[np.intp]
@@ -67,26 +73,26 @@ class CellScores:
 def cell_scores(rows: ResolvedRows, mode: Mode, *, community: bool = False) -> CellScores:
     """Return the scores of each forecaster on each question, with the community as one more of them."""
     if rows.times is None and mode == "exact" and not community:
-        return CellScores(rows.question, rows.forecaster, _at_once(rows))
-    return _one_by_one(rows, mode, community)
+        return CellScores(rows.question, rows.forecaster, _side_by_side_scores(rows))
+    return _scores_by_question(rows, mode, community)
 
 
-def _at_once(rows: ResolvedRows) -> Floats:
+def _side_by_side_scores(rows: ResolvedRows) -> Floats:
     """Return the scores of every row, if all forecasts of a question stand side by side."""
     is_yes = rows.outcome == 1
     chance = np.where(is_yes, rows.probability, 1 - rows.probability)
     chance = limits.clip(chance)
     scores = [
         baseline.points(chance),
-        peers(rows.question, chance, rows.base),
-        relatives(rows.question, chance, rows.base),
+        peer_scores(rows.question, chance, rows.base),
+        relative_scores(rows.question, chance, rows.base),
     ]
     coverage = np.ones(chance.size)
     no_spots = np.full(chance.size, np.nan)
     return np.stack([*scores, coverage, no_spots, no_spots])
 
 
-def _one_by_one(rows: ResolvedRows, mode: Mode, community: bool) -> CellScores:
+def _scores_by_question(rows: ResolvedRows, mode: Mode, community: bool) -> CellScores:
     """Return the scores question by question, each with its forecasters."""
     size = rows.question.size
     times = rows.times
@@ -106,25 +112,25 @@ def _one_by_one(rows: ResolvedRows, mode: Mode, community: bool) -> CellScores:
     edges = np.append(starts, size)
 
     for first, last in pairwise(edges.tolist()):
-        own = slice(first, last)
-        made = times.time[own]
-        own_names, place = np.unique(rows.forecaster[own], return_inverse=True)
-        is_followed = np.diff(place) == 0
-        following = np.where(is_followed, made[1:], np.inf)
-        following = np.append(following, np.inf)
+        own_rows = slice(first, last)
+        made = times.time[own_rows]
+        own_names, name_number = np.unique(rows.forecaster[own_rows], return_inverse=True)
+        is_followed = np.diff(name_number) == 0
+        next_made = np.where(is_followed, made[1:], np.inf)
+        next_made = np.append(next_made, np.inf)
 
         forecasts = binary(
-            np.char.mod("%09d", place),  # padded, so that texts sort like numbers
+            np.char.mod("%09d", name_number),  # padded, so that texts sort like numbers
             made,
-            rows.probability[own],
+            rows.probability[own_rows],
             rows.outcome[first] == 1,
-            np.fmin(ends[own], following),
-            rows.base[own],
+            np.fmin(ends[own_rows], next_made),
+            rows.base[own_rows],
         )
         scores = question_scores(_question(times, first), forecasts, mode, community=community)
-        columns = scores.shape[1]
-        names.append(np.append(own_names, -1)[:columns])
-        questions.append(np.full(columns, rows.question[first]))
+        column_count = scores.shape[1]
+        names.append(np.append(own_names, -1)[:column_count])
+        questions.append(np.full(column_count, rows.question[first]))
         values.append(scores)
 
     return CellScores(np.concatenate(questions), np.concatenate(names), np.concatenate(values, axis=1))
@@ -152,23 +158,23 @@ def question_scores(
     if community:
         forecasts = with_community(forecasts, label)
 
-    by_baseline = totals(forecasts, baseline.score(question, forecasts, mode))
-    by_peer = totals(forecasts, peer.score(question, forecasts, mode))
-    by_relative = totals(forecasts, relative.score(question, forecasts, mode))
-    lines = [by_baseline.score, by_peer.score, by_relative.score, by_baseline.coverage]
+    by_baseline = total_by_forecaster(forecasts, baseline.score(question, forecasts, mode))
+    by_peer = total_by_forecaster(forecasts, peer.score(question, forecasts, mode))
+    by_relative = total_by_forecaster(forecasts, relative.score(question, forecasts, mode))
+    score_lines = [by_baseline.score, by_peer.score, by_relative.score, by_baseline.coverage]
     names = np.array(by_baseline.forecaster)
 
     for rule in (baseline.spot, peer.spot):
         line = np.full(names.size, np.nan)
         if question.spot is not None:
-            at_spot = totals(forecasts, rule(question, forecasts, mode))
+            at_spot = total_by_forecaster(forecasts, rule(question, forecasts, mode))
             line = np.where(at_spot.coverage > 0, at_spot.score, np.nan)
-        lines.append(line)
+        score_lines.append(line)
 
-    values = np.stack(lines)
+    values = np.stack(score_lines)
     is_community = names == label
-    ordered: Floats = np.concatenate([values[:, ~is_community], values[:, is_community]], axis=1)
-    return ordered
+    community_last: Floats = np.concatenate([values[:, ~is_community], values[:, is_community]], axis=1)
+    return community_last
 
 
 def mean_log(forecasts: Forecasts, name: str) -> float:
@@ -208,50 +214,51 @@ def with_community(forecasts: Forecasts, label: str) -> Forecasts:
 
     options = forecasts.options
     if options is not None:  # the community itself is not pooled
-        none = np.full((count, options.shape[1]), np.nan)
-        options = np.vstack([options, none])
+        no_options = np.full((count, options.shape[1]), np.nan)
+        options = np.vstack([options, no_options])
     return replace(forecasts, **columns, options=options)
 
 
-def peers(question: Places, chance: Floats, base: Flags) -> Floats:
+def peer_scores(question: Places, chance: Floats, base: Flags) -> Floats:
     """Return the peer score of each row; questions are numbered from 0."""
     logs = np.log(chance)
-    counted = base.astype(np.float64)
-    own = logs * counted
+    base_weight = base.astype(np.float64)
+    base_logs = logs * base_weight
 
     # Rows are sorted by chance, so that their former order changes no digit.
     order = np.lexsort((chance, question))
-    total = np.bincount(question[order], own[order])
-    count = np.bincount(question, counted)
-    others = count[question] - counted
+    total = np.bincount(question[order], base_logs[order])
+    count = np.bincount(question, base_weight)
+    others = count[question] - base_weight
     others = np.where(others > 0, others, np.nan)
-    mean = (total[question] - own) / others
+    mean = (total[question] - base_logs) / others
     return 100 * (logs - mean)
 
 
-def relatives(question: Places, chance: Floats, base: Flags) -> Floats:
+def relative_scores(question: Places, chance: Floats, base: Flags) -> Floats:
     """Return the relative score of each row."""
-    order = np.lexsort((chance, question))
-    order = order[base[order]]
-    if not order.size:
+    base_rows = np.lexsort((chance, question))
+    base_rows = base_rows[base[base_rows]]
+    if not base_rows.size:
         return np.full(chance.size, np.nan)
 
-    rising = chance[order]
-    asked = question[order]
-    size = rising.size
-    first = np.searchsorted(asked, question, "left")
-    last = np.searchsorted(asked, question, "right")
+    sorted_chance = chance[base_rows]
+    sorted_question = question[base_rows]
+    size = sorted_chance.size
+    first = np.searchsorted(sorted_question, question, "left")
+    last = np.searchsorted(sorted_question, question, "right")
     others = last - first - base
-    own = np.full(chance.size, chance.size)
-    own[order] = np.arange(size) - first[order]
+    # Outside the base no rank is one's own: it is larger than any other.
+    own_rank = np.full(chance.size, chance.size)
+    own_rank[base_rows] = np.arange(size) - first[base_rows]
 
-    def at(rank: Places) -> Floats:
+    def chance_at(rank: Places) -> Floats:
         # Among the others, those above one's own rank move down by one.
-        place = first + rank + (rank >= own)
-        values: Floats = rising[np.clip(place, 0, size - 1)]
+        place = first + rank + (rank >= own_rank)
+        values: Floats = sorted_chance[np.clip(place, 0, size - 1)]
         return values
 
-    lower = at((others - 1) // 2)
-    upper = at(others // 2)
+    lower = chance_at((others - 1) // 2)
+    upper = chance_at(others // 2)
     median = (lower + upper) / 2
     return np.where(others > 0, np.log2(chance / median), np.nan)

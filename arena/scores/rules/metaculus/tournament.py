@@ -72,22 +72,22 @@ def takes(total: ArrayLike) -> Floats:
     return np.maximum(np.asarray(total, dtype=np.float64), 0.0) ** 2
 
 
-def shares(take: ArrayLike, minimum: float = 0.0, excluded: Collection[int] = ()) -> Floats:
+def prize_shares(take: ArrayLike, minimum: float = 0.0, excluded: Collection[int] = ()) -> Floats:
     """Return each take's share of the prize; those at the `excluded` indices get none."""
     values = np.asarray(take, dtype=np.float64)
     values = np.maximum(values, 0.0)
     values[list(excluded)] = 0.0
-    order = np.argsort(-values, kind="stable")
-    falling = values[order]
+    largest_first = np.argsort(-values, kind="stable")
+    sorted_takes = values[largest_first]
 
     # The last winner is the last whose share of all takes down to its own is large enough.
-    is_enough = (falling > 0) & (falling >= minimum * np.cumsum(falling))
-    count = np.max(np.flatnonzero(is_enough) + 1, initial=0)
-    winners = order[: int(count)]
+    is_enough = (sorted_takes > 0) & (sorted_takes >= minimum * np.cumsum(sorted_takes))
+    winner_count = np.max(np.flatnonzero(is_enough) + 1, initial=0)
+    winners = largest_first[: int(winner_count)]
 
-    won = values[winners]
+    winning_takes = values[winners]
     share = np.zeros(values.size)
-    share[winners] = won / won.sum()
+    share[winners] = winning_takes / winning_takes.sum()
     return share
 
 
@@ -109,7 +109,7 @@ def board(
 
     without_prize = [index for index, name in enumerate(sums.names) if name in excluded]
     take = takes(sums.score)
-    share = shares(take, minimum, without_prize)
+    share = prize_shares(take, minimum, without_prize)
     return rank_board(questions, sums, take, share, pool, sums.score, without_prize)
 
 
@@ -120,20 +120,20 @@ def sum_by_forecaster(questions: Sequence[Totals], weight: Floats) -> Forecaster
     shape = (len(questions), len(names))
     score = np.zeros(shape)
     coverage = np.zeros(shape)
-    forecast = np.zeros(shape)
+    has_forecast = np.zeros(shape)
 
     for number, question in enumerate(questions):
-        own = [places[name] for name in question.forecaster]
-        times = weight[number]
-        score[number, own] = np.nan_to_num(question.score) * times
-        coverage[number, own] = question.coverage * times
-        forecast[number, own] = 1
+        columns = [places[name] for name in question.forecaster]
+        question_weight = weight[number]
+        score[number, columns] = np.nan_to_num(question.score) * question_weight
+        coverage[number, columns] = question.coverage * question_weight
+        has_forecast[number, columns] = 1
 
     return ForecasterSums(
         names=names,
         score=score.sum(axis=0),
         coverage=coverage.sum(axis=0),
-        questions=forecast.sum(axis=0).astype(np.intp),
+        questions=has_forecast.sum(axis=0).astype(np.intp),
     )
 
 
@@ -161,11 +161,11 @@ def rank_board(
 
 def rank_scores(score: Floats, excluded: Collection[int]) -> NDArray[np.intp]:
     """Return ranks from 1, best first: one more than the number of better ones that are not excluded."""
-    counted = np.ones(score.size, dtype=np.bool_)
-    counted[list(excluded)] = False
-    values = np.sort(score[counted])
+    is_counted = np.ones(score.size, dtype=np.bool_)
+    is_counted[list(excluded)] = False
+    counted_scores = np.sort(score[is_counted])
 
     # Values that differ only by rounding are equal.
     rounding = 1e-9 * np.maximum(abs(score), 1)
-    no_better = np.searchsorted(values, score + rounding, side="right")
-    return values.size - no_better + 1
+    not_better = np.searchsorted(counted_scores, score + rounding, side="right")
+    return counted_scores.size - not_better + 1

@@ -26,8 +26,8 @@ from arena.scores.rules.metaculus.community import median
 from arena.scores.rules.metaculus.forecasts import Forecasts, ForecastScores, MetaculusQuestion, Totals
 from arena.scores.rules.metaculus.tournament import (
     TournamentBoard,
+    prize_shares,
     rank_board,
-    shares,
     sum_by_forecaster,
 )
 
@@ -52,11 +52,13 @@ def score(
     low, high = scored_spans(question, forecasts, "exact")
     weight, level = integrate(question, median(forecasts), low, high)
     values = np.log(forecasts.chance) * weight - level
-    covered = coverage(question, low, high, hidden)
+    covered = weighted_coverage(question, low, high, hidden)
     return ForecastScores("exact", values, covered, weight)
 
 
-def coverage(question: MetaculusQuestion, low: Floats, high: Floats, hidden: HiddenPeriod | None) -> Floats:
+def weighted_coverage(
+    question: MetaculusQuestion, low: Floats, high: Floats, hidden: HiddenPeriod | None
+) -> Floats:
     """Return the share of the question's lifetime that each span covers, weighted."""
     if hidden is None or hidden.weight is None:
         return (high - low) / question.life
@@ -66,13 +68,13 @@ def coverage(question: MetaculusQuestion, low: Floats, high: Floats, hidden: Hid
         (question.opens, until, hidden.weight),
         (until, question.scheduled, 1 - hidden.weight),
     ]
-    total = np.zeros(low.size)
+    covered = np.zeros(low.size)
     for first, last, weight in parts:
         if last > first:
             inside = np.minimum(high, last) - np.maximum(low, first)
             inside = np.maximum(inside, 0.0)
-            total += weight * inside / (last - first)
-    return total
+            covered += weight * inside / (last - first)
+    return covered
 
 
 def board(questions: Sequence[Totals], pool: float = 0.0) -> TournamentBoard:
@@ -82,5 +84,5 @@ def board(questions: Sequence[Totals], pool: float = 0.0) -> TournamentBoard:
     take = np.exp(np.minimum(sums.score, LARGEST)) * sums.coverage
 
     # Shares are the same of takes that are all divided by the largest e^score.
-    divided = np.exp(sums.score - sums.score.max(initial=0.0)) * sums.coverage
-    return rank_board(questions, sums, take, shares(divided), pool, take, ())
+    relative_takes = np.exp(sums.score - sums.score.max(initial=0.0)) * sums.coverage
+    return rank_board(questions, sums, take, prize_shares(relative_takes), pool, take, ())

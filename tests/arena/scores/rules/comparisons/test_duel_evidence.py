@@ -205,7 +205,7 @@ def test_an_entry_is_compared_with_the_price_like_a_rival_on_quoted_rows() -> No
     reached = first_reach(capital, bars["entry 0"].capital)
     assert reached is not None
     assert reached <= since(closer) <= reached + 7, "the mean gain has to be clear too"
-    assert capital.until(np.array([since(closer)])) >= bars["entry 0"].capital
+    assert capital.capital_at(np.array([since(closer)])) >= bars["entry 0"].capital
 
     [behind] = compare_with_price(replace(rows, forecast=rows.price, price=rows.forecast), bars)
     assert (behind.better, behind.worse, behind.since) == (PRICE, "entry 0", closer.since)

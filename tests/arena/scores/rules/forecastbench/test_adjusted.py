@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scores.rules.forecastbench.adjusted_brier import market_brier, score, scores, two_way
+from arena.scores.rules.forecastbench.adjusted_brier import market_brier, score, scores_by_weighting, two_way
 from arena.scores.rules.forecastbench.bootstrap import draws, replicates
 from arena.scores.rules.forecastbench.panel import Panel, panel
 from tests.arena.scores.rules.forecastbench.tables import a_panel, some_panel
@@ -47,7 +47,7 @@ def test_a_replicate_is_the_board_with_questions_written_out_as_often_as_drawn(
 ) -> None:
     table = some_panel(seed, forecasters=4, questions=10, missing=missing, outside=0.3)
     weights = next(draws(table, np.random.default_rng(seed), 3))
-    for times, found in zip(weights, scores(two_way(table), weights), strict=True):
+    for times, found in zip(weights, scores_by_weighting(two_way(table), weights), strict=True):
         assert found == pytest.approx(slowly(table, times.astype(int).tolist()), abs=1e-10, nan_ok=True)
 
 
@@ -77,7 +77,7 @@ def test_a_chain_of_questions_holds_the_sample_together() -> None:
 
 def test_a_replicate_that_falls_apart_says_nothing() -> None:
     table = a_panel({"a": [0.1, 0.3, None], "b": [None, 0.2, 0.4]}, [1, 0, 1])
-    broken, whole = scores(two_way(table), np.array([[2.0, 0.0, 1.0], [1.0, 2.0, 0.0]]))
+    broken, whole = scores_by_weighting(two_way(table), np.array([[2.0, 0.0, 1.0], [1.0, 2.0, 0.0]]))
     assert np.isnan(broken).all()
     assert whole == pytest.approx(slowly(table, [1, 2, 0]))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena.scores.rules.forecastbench import intervals
 from arena.scores.rules.forecastbench.difficulty_sample import sample
-from arena.scores.rules.forecastbench.imputation import too_much
+from arena.scores.rules.forecastbench.imputation import is_too_much_missing
 from arena.scores.rules.forecastbench.leaderboard import forecastbench_leaderboard
 from arena.scores.rules.forecastbench.panel import Panel, panel
 from arena.scores.rules.forecastbench.peer import peer
@@ -86,9 +86,9 @@ def test_skill_needs_the_naive_one_on_every_question() -> None:
 )
 def test_more_than_five_percent_imputed_is_too_much(missing: int, asked: int, dropped: bool) -> None:
     said = [math.nan] * missing + [0.5] * (asked - missing)
-    assert too_much(said, [True] * asked) is dropped
-    assert too_much(said + [0.5] * 1000, [True] * asked + [False] * 1000) is dropped
-    assert too_much([], []) is False
+    assert is_too_much_missing(said, [True] * asked) is dropped
+    assert is_too_much_missing(said + [0.5] * 1000, [True] * asked + [False] * 1000) is dropped
+    assert is_too_much_missing([], []) is False
 
 
 def test_the_difficulty_sample_is_young_models_and_the_naive_one() -> None:
@@ -125,12 +125,12 @@ def test_intervals_and_shares_as_numpy_and_counting_have_them(drawn: Any) -> Non
         assert [low[i], high[i]] == pytest.approx(wanted, nan_ok=True)
         pairs = [(row[i], row[0]) for row in drawn if not (math.isnan(row[i]) or math.isnan(row[0]))]
         share = mean(float(one >= other) for one, other in pairs) if pairs and i else math.nan
-        assert intervals.at_least(drawn, 0)[i] == pytest.approx(share, nan_ok=True)
+        assert intervals.share_at_least(drawn, 0)[i] == pytest.approx(share, nan_ok=True)
     some = [row for row in drawn if not np.isnan(row).all()]
     firsts = [int(np.nanargmax(row)) for row in some]
-    assert intervals.first(drawn).tolist() == [firsts.count(i) / max(len(some), 1) for i in range(3)]
+    assert intervals.share_first(drawn).tolist() == [firsts.count(i) / max(len(some), 1) for i in range(3)]
     tops = [row >= np.nanquantile(row, 0.95) - 1e-12 for row in some]
-    assert intervals.top(drawn) == pytest.approx(np.mean(tops, axis=0) if some else [0.0] * 3)
+    assert intervals.share_on_top(drawn) == pytest.approx(np.mean(tops, axis=0) if some else [0.0] * 3)
 
 
 def two_types(**more: list[float | None]) -> tuple[Panel, Panel]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from arena.scores.rules.metaculus import baseline
-from arena.scores.rules.metaculus.forecasts import MetaculusQuestion, totals
+from arena.scores.rules.metaculus.forecasts import MetaculusQuestion, total_by_forecaster
 from arena.scores.rules.metaculus.question_types import binary, multiple_choice
 from tests.arena.scores.rules.metaculus.slow_rules import Said, Told, told
 
@@ -15,10 +15,10 @@ from tests.arena.scores.rules.metaculus.slow_rules import Said, Told, told
 def test_a_forecast_after_the_close_is_no_forecast() -> None:
     said = binary(["late", "good"], [3, 0], [0.8, 0.8], outcome=True)
     question = MetaculusQuestion(0, 2, 4)
-    found = totals(said, baseline.score(question, said))
+    found = total_by_forecaster(said, baseline.score(question, said))
     assert math.isnan(found.of("late")[0])
     assert found.of("late")[1] == 0
-    assert totals(said, baseline.score(question, said, "metaculus")).of("late") == (0, 0)
+    assert total_by_forecaster(said, baseline.score(question, said, "metaculus")).of("late") == (0, 0)
 
 
 def test_an_option_that_came_later_is_read_from_other_among_the_options_of_then() -> None:

@@ -10,7 +10,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from arena.scores.rules.metaculus import peer
-from arena.scores.rules.metaculus.forecasts import ForecastScores, MetaculusQuestion, rows_of, totals
+from arena.scores.rules.metaculus.forecasts import (
+    ForecastScores,
+    MetaculusQuestion,
+    rows_of,
+    total_by_forecaster,
+)
 from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
 from tests.arena.scores.rules.metaculus.slow_rules import Said, Told, told
 
@@ -23,8 +28,8 @@ def ln(p: float, q: float) -> float:
 
 def test_nobody_has_a_peer_score_alone() -> None:
     said = binary(["a"], [0], [0.5], outcome=True)
-    assert math.isnan(totals(said, peer.score(DAY, said)).of("a")[0])
-    assert totals(said, peer.score(DAY, said, "metaculus")).of("a") == (0, 1)
+    assert math.isnan(total_by_forecaster(said, peer.score(DAY, said)).of("a")[0])
+    assert total_by_forecaster(said, peer.score(DAY, said, "metaculus")).of("a") == (0, 1)
 
 
 def test_numbers_count_half() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.rules.metaculus import _timeline, community, relative
-from arena.scores.rules.metaculus.forecasts import MetaculusQuestion, rows_of, totals
+from arena.scores.rules.metaculus.forecasts import MetaculusQuestion, rows_of, total_by_forecaster
 from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
 from tests.arena.scores.rules.metaculus.slow_rules import Said, Told, told
 
@@ -19,8 +19,8 @@ DAY = MetaculusQuestion(0, 4, 4)
 
 def test_alone_there_is_no_score_by_the_text_and_0_by_the_site() -> None:
     said = binary(["a"], [0], [0.8], outcome=True)
-    assert math.isnan(totals(said, relative.score(DAY, said)).of("a")[0])
-    assert totals(said, relative.score(DAY, said, "metaculus")).of("a") == (0, 1)
+    assert math.isnan(total_by_forecaster(said, relative.score(DAY, said)).of("a")[0])
+    assert total_by_forecaster(said, relative.score(DAY, said, "metaculus")).of("a") == (0, 1)
 
 
 def test_no_forecast_at_all_gives_no_score() -> None:

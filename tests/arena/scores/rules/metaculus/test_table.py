@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.rules.metaculus import baseline, peer, relative
-from arena.scores.rules.metaculus.forecasts import MetaculusQuestion, totals
+from arena.scores.rules.metaculus.forecasts import MetaculusQuestion, total_by_forecaster
 from arena.scores.rules.metaculus.question_types import binary
 from arena.scores.rules.metaculus.table import ResolvedRows, TableTimes, cell_scores
 
@@ -22,7 +22,7 @@ def test_times_make_it_what_a_single_question_gives() -> None:
     said = binary(["a", "a", "b"], time, chance, outcome=True)
     question = MetaculusQuestion(0, 5, 8)
     rules = baseline.score, peer.score, relative.score
-    expected = [totals(said, rule(question, said)).of("a")[0] for rule in rules]
+    expected = [total_by_forecaster(said, rule(question, said)).of("a")[0] for rule in rules]
     assert found.values[:, 0] == pytest.approx([*expected, 0.5, np.nan, np.nan], nan_ok=True)
 
 

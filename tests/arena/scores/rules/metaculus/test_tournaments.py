@@ -8,14 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.rules.metaculus import tournament, tournament_2022
-from arena.scores.rules.metaculus.forecasts import MetaculusQuestion, Totals, chance_forecasts, totals
+from arena.scores.rules.metaculus.forecasts import (
+    MetaculusQuestion,
+    Totals,
+    chance_forecasts,
+    total_by_forecaster,
+)
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod
 
 
 @pytest.mark.parametrize(("until", "weight"), [(1, 0.5), (2, 0.5), (3, 0.5), (2, 1.0), (2, 0.25)])
 def test_who_is_away_while_hidden_loses_its_weight_however_long_it_was(until: float, weight: float) -> None:
     forecasts = chance_forecasts(["late", "full"], [until, 0], [0.5, 0.5])
-    found = totals(
+    found = total_by_forecaster(
         forecasts, tournament_2022.score(MetaculusQuestion(0, 4, 4), forecasts, HiddenPeriod(until, weight))
     )
     assert found.of("late")[1] == pytest.approx(1 - weight)
@@ -84,5 +89,5 @@ def slow_shares(takes: list[float], minimum: float, excluded: set[int]) -> list[
 def test_prizes_equal_a_slow_transcription(takes: list[int], minimum: float, excluded: set[int]) -> None:
     excluded &= set(range(len(takes)))
     values = [float(take) for take in takes]
-    found = tournament.shares(values, minimum, sorted(excluded))
+    found = tournament.prize_shares(values, minimum, sorted(excluded))
     assert found == pytest.approx(slow_shares(values, minimum, excluded))
