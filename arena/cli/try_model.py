@@ -38,7 +38,7 @@ from arena.rounds.live_check import HINTS
 from arena.rounds.quick_trial import MOST, QuickTrial
 from arena.scores.rules import brier, calibration
 from arena.scores.rules.calibration import Bin
-from arena.scores.rules.reliability.reading import WHERE_SURE, reading
+from arena.scores.rules.reliability.reading import WHERE_SURE, read_calibration
 from markets.millionths import ONE
 
 NO_FILE_NAME = r"[^\w.-]+"
@@ -117,7 +117,7 @@ def trial_data(model: str, trial: QuickTrial, released: date | None, options: Mo
     probabilities = column(answers, "probability")
     outcomes = column(answers, "outcome")
     distances = np.abs(np.array(probabilities) - np.array(column(answers, "price")))
-    sure = reading(probabilities, outcomes, range(len(answers)))
+    sure = read_calibration(probabilities, outcomes, range(len(answers)))
     after_release = [answer for answer in answers if answer["counts"]]
     every = compared(answers)
     return {

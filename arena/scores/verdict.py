@@ -163,7 +163,7 @@ class PairVerdict:
         if self.since is None:
             return f"{self.better} and {self.worse} are not told apart yet ({pace_text(self.weeks_more)})."
         on = f", {self.note}" if self.note else ""
-        return f"{self.better} forecasts better than {self.worse}{_since([self])}{on}."
+        return f"{self.better} forecasts better than {self.worse}{_since_text([self])}{on}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,29 +239,29 @@ def make_verdict(
     about it.
     """
     all_pairs = [_pair_verdict(pair, time_text) for pair in pairs]
-    names = {candidate.agent for candidate in candidates if candidate.is_entry}
-    between = [pair for pair in all_pairs if {pair.better, pair.worse} <= names]
-    by_price: dict[str, PairVerdict] | None = None
+    entry_names = {candidate.agent for candidate in candidates if candidate.is_entry}
+    pairs_of_entries = [pair for pair in all_pairs if {pair.better, pair.worse} <= entry_names]
+    price_pair_of: dict[str, PairVerdict] | None = None
     if against_price is not None:
-        by_price = {_agent_of(pair): _pair_verdict(pair, time_text) for pair in against_price}
+        price_pair_of = {_agent_of(pair): _pair_verdict(pair, time_text) for pair in against_price}
 
     agents: list[AgentVerdict] = []
     for candidate in candidates:
-        agent = _agent_verdict(candidate, names, between)
-        if by_price is not None:
-            agent = _with_price(agent, by_price.get(agent.agent))
+        agent = _agent_verdict(candidate, entry_names, pairs_of_entries)
+        if price_pair_of is not None:
+            agent = _with_price(agent, price_pair_of.get(agent.agent))
         agents.append(agent)
-    by_name = {candidate.agent: candidate for candidate in candidates}
-    agents.sort(key=lambda verdict: _order(verdict, by_name[verdict.agent]))
+    candidate_of = {candidate.agent: candidate for candidate in candidates}
+    agents.sort(key=lambda verdict: _board_order(verdict, candidate_of[verdict.agent]))
 
     entries = [verdict for verdict in agents if verdict.rank_low is not None]
     leader = None
     if len(entries) > 1 and entries[0].rank_high == 1:
         leader = entries[0].agent
-    headline = _headline(entries, between, by_price, candidates, state)
+    headline = _headline(entries, pairs_of_entries, price_pair_of, candidates, state)
 
     return Verdict(
-        sentence=" ".join([headline, *_notes(candidates), *_notes_on_many(entries)]),
+        sentence=" ".join([headline, *_candidate_notes(candidates), *_notes_on_many(entries)]),
         guarantee=max((entry.guarantee for entry in entries), default=""),
         leader=leader,
         agents=tuple(agents),
@@ -282,7 +282,7 @@ def _agent_of(pair: PairEvidence) -> str:
     return pair.better
 
 
-def _order(verdict: AgentVerdict, candidate: Candidate) -> tuple[bool, int, float, float, NaturalKey]:
+def _board_order(verdict: AgentVerdict, candidate: Candidate) -> tuple[bool, int, float, float, NaturalKey]:
     """Return a sort key: the best ranks first, then the highest lower end of the skill, then names."""
     has_rank = verdict.rank_low is not None and verdict.rank_high is not None
     ranks = (verdict.rank_low or 0) + (verdict.rank_high or 0)
@@ -319,34 +319,34 @@ class _OwnPairs:
         return own
 
 
-def _agent_verdict(candidate: Candidate, names: set[str], pairs: Sequence[PairVerdict]) -> AgentVerdict:
+def _agent_verdict(candidate: Candidate, entry_names: set[str], pairs: Sequence[PairVerdict]) -> AgentVerdict:
     """Return the verdict on an agent among the entries of these names."""
-    own = _OwnPairs.of(candidate.agent, pairs)
-    better = tuple(pair.worse for pair in own.better)
-    worse = tuple(pair.better for pair in own.worse)
+    own_pairs = _OwnPairs.of(candidate.agent, pairs)
+    better_than = tuple(pair.worse for pair in own_pairs.better)
+    worse_than = tuple(pair.better for pair in own_pairs.worse)
     verdict = AgentVerdict(
         agent=candidate.agent,
         rank_low=None,
         rank_high=None,
-        entries=len(names),
-        better_than=better,
-        worse_than=worse,
+        entries=len(entry_names),
+        better_than=better_than,
+        worse_than=worse_than,
         untold=(),
         copies=candidate.copies,
         price="none",
-        sentence=_no_rank(candidate),
+        sentence=_no_rank_sentence(candidate),
         price_sentence="",
     )
     if not candidate.is_entry:
         return verdict
 
-    untold = tuple(sorted(names - {candidate.agent, *better, *worse}, key=natural_key))
+    untold = tuple(sorted(entry_names - {candidate.agent, *better_than, *worse_than}, key=natural_key))
     return replace(
         verdict,
-        rank_low=1 + len(worse),
-        rank_high=len(names) - len(better),
+        rank_low=1 + len(worse_than),
+        rank_high=len(entry_names) - len(better_than),
         untold=untold,
-        sentence=_rivals_sentence(own, untold),
+        sentence=_rivals_sentence(own_pairs, untold),
     )
 
 
@@ -364,11 +364,11 @@ def _with_price(verdict: AgentVerdict, price: PairVerdict | None) -> AgentVerdic
     standing: Standing = "worse"
     if price.better == verdict.agent:
         standing = "better"
-    sentence = f"{standing.capitalize()} than the market price{_since([price])}."
+    sentence = f"{standing.capitalize()} than the market price{_since_text([price])}."
     return replace(verdict, price=standing, price_sentence=sentence)
 
 
-def _no_rank(candidate: Candidate) -> str:
+def _no_rank_sentence(candidate: Candidate) -> str:
     """Return the sentence on why an agent has no rank."""
     if candidate.is_reference:
         return "A reference, which the agents are measured by; it is in no ranking."
@@ -377,59 +377,59 @@ def _no_rank(candidate: Candidate) -> str:
     return f"Not ranked: {candidate.why_not}."
 
 
-def _rivals_sentence(own: _OwnPairs, untold: Sequence[str]) -> str:
+def _rivals_sentence(own_pairs: _OwnPairs, untold: Sequence[str]) -> str:
     """Return the sentence on whom an agent is better and worse than, and which rivals are undecided."""
-    rivals = len(own.better) + len(own.worse) + len(untold)
-    if not rivals:
+    rival_count = len(own_pairs.better) + len(own_pairs.worse) + len(untold)
+    if not rival_count:
         return "There is no other entry to compare it with."
-    if not own.better and not own.worse and not own.open:
+    if not own_pairs.better and not own_pairs.worse and not own_pairs.open:
         return "No forecast in common with the others has been compared yet."
 
     parts = []
-    if own.better:
-        names = [pair.worse for pair in own.better]
-        parts.append(f"better than {_all_or_names(names, rivals)}{_since(own.better)}")
-    if own.worse:
-        names = [pair.better for pair in own.worse]
-        parts.append(f"worse than {_all_or_names(names, rivals)}{_since(own.worse)}")
+    if own_pairs.better:
+        names = [pair.worse for pair in own_pairs.better]
+        parts.append(f"better than {_rivals_text(names, rival_count)}{_since_text(own_pairs.better)}")
+    if own_pairs.worse:
+        names = [pair.better for pair in own_pairs.worse]
+        parts.append(f"worse than {_rivals_text(names, rival_count)}{_since_text(own_pairs.worse)}")
     if untold:
-        pace = soonest_text(own.open, several=len(untold) > 1)
-        parts.append(f"not told apart from {_all_or_names(untold, rivals, 'any')} yet ({pace})")
+        pace = soonest_text(own_pairs.open, several=len(untold) > 1)
+        parts.append(f"not told apart from {_rivals_text(untold, rival_count, 'any')} yet ({pace})")
     return _as_sentence("; ".join(parts))
 
 
 def _headline(
     entries: Sequence[AgentVerdict],
     pairs: Sequence[PairVerdict],
-    by_price: Mapping[str, PairVerdict] | None,
+    price_pair_of: Mapping[str, PairVerdict] | None,
     candidates: Sequence[Candidate],
     state: SeasonState,
 ) -> str:
     """Return the first sentences: who is better than whom, and whether anyone beats the price."""
     players = [candidate for candidate in candidates if not candidate.is_reference]
     if not players:
-        who = "Only references have" if candidates else "No agent has"
-        return f"{who} played yet."
+        which = "Only references have" if candidates else "No agent has"
+        return f"{which} played yet."
     if state.turns and state.turns == state.unanswered_turns:
         turns = count_text(state.turns, "turn")
         return f"No agent gave a usable answer in {turns}, so nothing is compared: arena status says why."
     if state.order is not None:
         return _order_sentence(players, state.order)
     if not state.resolved_events:
-        return f"Nothing has resolved yet, so there is nothing to compare.{_expected(state)}"
+        return f"Nothing has resolved yet, so there is nothing to compare.{_expected_sentence(state)}"
     if not entries:
-        return _nobody(players)
+        return _nobody_sentence(players)
     if len(entries) == 1:
         return f"{entries[0].agent}: {_lower_first(entries[0].price_sentence or entries[0].sentence)}"
 
-    best = _best_so_far(entries, candidates)
-    ladder = _ladder(entries, pairs, best, state)
-    if by_price is None:
-        return ladder
-    return f"{ladder} {_group_and_price(entries, by_price, best[0])}"
+    best = _best_agents(entries, candidates)
+    leader = _leader_sentence(entries, pairs, best, state)
+    if price_pair_of is None:
+        return leader
+    return f"{leader} {_price_sentence(entries, price_pair_of, best[0])}"
 
 
-def _best_so_far(entries: Sequence[AgentVerdict], candidates: Sequence[Candidate]) -> list[str]:
+def _best_agents(entries: Sequence[AgentVerdict], candidates: Sequence[Candidate]) -> list[str]:
     """Return the first entry if it is better than another, else those with the highest skill.
 
     The first row has the highest lower end of an interval, and need not be among them.
@@ -440,44 +440,50 @@ def _best_so_far(entries: Sequence[AgentVerdict], candidates: Sequence[Candidate
         return [entries[0].agent]
 
     highest = max(skills.values())
+    # Skills that differ only by rounding are equal.
     best = {name for name, skill in skills.items() if highest - skill <= _ROUNDING}
     return [entry.agent for entry in entries if entry.agent in best]
 
 
-def _ladder(
-    entries: Sequence[AgentVerdict], pairs: Sequence[PairVerdict], best: Sequence[str], state: SeasonState
+def _leader_sentence(
+    entries: Sequence[AgentVerdict],
+    pairs: Sequence[PairVerdict],
+    best_agents: Sequence[str],
+    state: SeasonState,
 ) -> str:
     """Return the sentence on the first entry and those it is better than, or on the best so far."""
     first = entries[0]
     if not first.better_than:
         pace = soonest_text(pairs, several=len(entries) > 2)
-        so_far = f"{_who(best, 'forecasts', 'forecast')} best so far, which may be chance."
-        return f"No agent is told apart from another yet ({pace}). {so_far}{_expected(state)}"
+        so_far = f"{_names_with_verb(best_agents, 'forecasts', 'forecast')} best so far, which may be chance."
+        return f"No agent is told apart from another yet ({pace}). {so_far}{_expected_sentence(state)}"
 
-    sentence = f"{first.agent} forecasts better than {_all_or_names(first.better_than, len(entries) - 1)}"
+    sentence = f"{first.agent} forecasts better than {_rivals_text(first.better_than, len(entries) - 1)}"
     if first.untold:
-        own = _OwnPairs.of(first.agent, pairs)
-        pace = soonest_text(own.open, several=len(first.untold) > 1)
+        own_pairs = _OwnPairs.of(first.agent, pairs)
+        pace = soonest_text(own_pairs.open, several=len(first.untold) > 1)
         sentence += f", and is not told apart from {list_names(first.untold)} yet ({pace})"
     return f"{sentence}."
 
 
-def _group_and_price(entries: Sequence[AgentVerdict], by_price: Mapping[str, PairVerdict], agent: str) -> str:
+def _price_sentence(
+    entries: Sequence[AgentVerdict], price_pair_of: Mapping[str, PairVerdict], agent: str
+) -> str:
     """Return the sentence on which entries are better than the market price; if none is, on this agent."""
     better = [entry.agent for entry in entries if entry.price == "better"]
     worse = [entry.agent for entry in entries if entry.price == "worse"]
-    if not by_price:
+    if not price_pair_of:
         return "None of their forecasts has been compared with the market price."
     if better == [entries[0].agent] and entries[0].better_than:
         return "It is better than the market price, too."
     if better:
-        return f"{_who(better, 'forecasts', 'forecast')} better than the market price."
+        return f"{_names_with_verb(better, 'forecasts', 'forecast')} better than the market price."
     if len(worse) == len(entries):
         return "The market price is better than each of them."
 
-    first = by_price.get(agent)
-    so_far = f"{agent}: {pace_text(None if first is None else first.weeks_more)}"
-    if first is not None and first.better != agent:
+    best_pair = price_pair_of.get(agent)
+    so_far = f"{agent}: {pace_text(None if best_pair is None else best_pair.weeks_more)}"
+    if best_pair is not None and best_pair.better != agent:
         so_far = f"{agent} is behind it so far"
     sentence = f"None has been shown to beat the market price yet ({so_far})."
     if worse:
@@ -492,14 +498,14 @@ def _order_sentence(players: Sequence[Candidate], order: str) -> str:
     return f"Numbers have no Brier score, so nobody is told apart from another: the order goes by {order}."
 
 
-def _nobody(players: Sequence[Candidate]) -> str:
+def _nobody_sentence(players: Sequence[Candidate]) -> str:
     """Return the sentence on why none of these agents has a rank."""
     if all(player.copies == PRICE for player in players):
         return "Every agent copies the market price, so there is nothing to compare."
     return "No agent has answered enough to be compared."
 
 
-def _expected(state: SeasonState) -> str:
+def _expected_sentence(state: SeasonState) -> str:
     """Return the sentence on when enough events may have resolved, if the markets' closing days tell."""
     if state.expected is None:
         return ""
@@ -508,29 +514,30 @@ def _expected(state: SeasonState) -> str:
     )
 
 
-def _notes(candidates: Sequence[Candidate]) -> list[str]:
+def _candidate_notes(candidates: Sequence[Candidate]) -> list[str]:
     """Return sentences on who copies whom, and on how many are not ranked."""
-    copies: dict[str, list[str]] = {}
+    copies_of: dict[str, list[str]] = {}
     for candidate in candidates:
         if candidate.copies is not None and not candidate.is_reference:
-            copies.setdefault(candidate.copies, []).append(candidate.agent)
+            copies_of.setdefault(candidate.copies, []).append(candidate.agent)
 
     notes = []
-    copied = sum(map(len, copies.values()))
-    if copied > _MOST_COPIES:
-        notes.append(f"{count_text(copied, 'agent')} copy others.")
+    copy_count = sum(map(len, copies_of.values()))
+    if copy_count > _MOST_COPIES:
+        notes.append(f"{count_text(copy_count, 'agent')} copy others.")
     else:
-        for head, names in copies.items():
-            notes.append(f"{_who(names, 'copies', 'copy')} {head}.")
+        for original, names in copies_of.items():
+            notes.append(f"{_names_with_verb(names, 'copies', 'copy')} {original}.")
 
     players = [candidate for candidate in candidates if not candidate.is_reference]
     unranked = [player for player in players if player.why_not is not None]
+    # Where nobody is ranked the headline says so.
     if len(unranked) == len(players):
         return notes
 
     waiting = [player.agent for player in unranked if player.is_waiting]
     if waiting:
-        notes.append(f"{_who(waiting, 'has', 'have')} no result yet.")
+        notes.append(f"{_names_with_verb(waiting, 'has', 'have')} no result yet.")
     if len(unranked) > len(waiting):
         too_little = count_text(len(unranked) - len(waiting), "agent")
         notes.append(f"{too_little} answered too little to be ranked.")
@@ -570,6 +577,7 @@ def gap_sentence(duel: Duel) -> str:
     gap = duel.gap or 0.0
     sentence = f"{duel.a} and {duel.b} were equally close"
     if abs(gap) > _ROUNDING:
+        # The one that was closer is named first.
         if gap < 0:
             duel = duel.reversed()
         sentence = f"{duel.a} was closer by {abs(gap):.4f} Brier points"
@@ -646,12 +654,13 @@ def pace_text(weeks: float | None) -> str:
         return "too early to say when"
     if weeks == inf:
         return "likely never: the gap is too small"
-    whole = max(round(weeks), 1)
-    if whole == 1:
+    whole_weeks = max(round(weeks), 1)
+    if whole_weeks == 1:
         return "would take about one more week"
-    if whole >= 20:
-        whole = round(weeks / 10) * 10
-    return f"would take about {whole} more weeks"
+    if whole_weeks >= 20:
+        # A pace is a guess: many weeks are told in tens.
+        whole_weeks = round(weeks / 10) * 10
+    return f"would take about {whole_weeks} more weeks"
 
 
 def soonest_text(pairs: Iterable[PairVerdict], *, several: bool) -> str:
@@ -685,7 +694,7 @@ def list_names(names: Sequence[str]) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _who(names: Sequence[str], one: str, several: str) -> str:
+def _names_with_verb(names: Sequence[str], one: str, several: str) -> str:
     """Return names with a verb that agrees in number.
 
     >>> _who(["ann"], "copies", "copy"), _who(["ann", "bob"], "copies", "copy")
@@ -695,7 +704,7 @@ def _who(names: Sequence[str], one: str, several: str) -> str:
     return f"{list_names(names)} {verb}"
 
 
-def _all_or_names(names: Sequence[str], rivals: int, every: Literal["each", "any"] = "each") -> str:
+def _rivals_text(names: Sequence[str], rivals: int, every: Literal["each", "any"] = "each") -> str:
     """Return the names, or that they are all others.
 
     >>> _all_or_names(["ann", "bob", "cho"], 3), _all_or_names(["ann", "bob"], 2), _all_or_names(["ann"], 3)
@@ -706,7 +715,7 @@ def _all_or_names(names: Sequence[str], rivals: int, every: Literal["each", "any
     return list_names(names)
 
 
-def _since(pairs: Sequence[PairVerdict]) -> str:
+def _since_text(pairs: Sequence[PairVerdict]) -> str:
     """Return since when all of these pairs have been decided; the pairs are in the order of decisions."""
     last = pairs[-1].since
     if last is None:

@@ -85,7 +85,7 @@ def decomposed(given: Found) -> Found:
 def recalibrate(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> Floats:
     """Return the curve of CORP at each resolved row."""
     rows = distinct_forecasts(forecast, outcome, market)
-    fitted = corp.curve(rows.came, rows.weight)
+    fitted = corp.isotonic_curve(rows.came, rows.weight)
     found: Floats = fitted[np.searchsorted(rows.value, np.asarray(forecast))]
     return found
 

@@ -33,7 +33,7 @@ from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability import calibration_slices as calibrating
 from arena.scores.rules.reliability.calibration_slices import CalibrationSlice as Calibrated
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
-from arena.scores.rules.reliability.reading import CalibrationReading, reading
+from arena.scores.rules.reliability.reading import CalibrationReading, read_calibration
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from arena.scores.slices import BY, SLICES, Slice, slice_gains
 
@@ -173,7 +173,7 @@ def read_sure_forecasts(connection: Connection, cohort: int | None = None) -> di
     stated = answered_rows(read_forecast_columns(connection, cohort))
     for agent in stated.agents:
         rows = rows_of_agent(stated, agent)
-        own_reading = reading(probability(rows.forecast), rows.outcome, rows.story)
+        own_reading = read_calibration(probability(rows.forecast), rows.outcome, rows.story)
         if own_reading is not None:
             sure[agent] = own_reading
     return sure
@@ -197,7 +197,9 @@ def slice_calibrations(rows: ForecastColumns, by: str, seed: int = 0) -> list[Ca
     names, slice_number = BY[by](rows)
     order = list(names)
     labels = np.array(names, dtype=np.str_)[slice_number]
-    slices = calibrating.by(labels, probability(rows.forecast), rows.outcome, seed, rows.market, WORLDS)
+    slices = calibrating.calibration_by_label(
+        labels, probability(rows.forecast), rows.outcome, seed, rows.market, WORLDS
+    )
     return sorted(slices, key=lambda part: order.index(part.label))
 
 

@@ -79,13 +79,15 @@ def draws(panel: Panel, chance: Generator, count: int, by: Unit = "question") ->
     groups = [np.flatnonzero(stratum_of_unit == label) for label in np.unique(stratum_of_unit)]
     rows_at_once = max(1, CHUNK_CELLS // max(len(panel.questions), 1))
     for start in range(0, count, rows_at_once):
-        draw_count = _draw_counts(groups, len(stratum_of_unit), chance, min(rows_at_once, count - start))
+        draw_count = _counts_within_groups(
+            groups, len(stratum_of_unit), chance, min(rows_at_once, count - start)
+        )
         if by == "cluster":
             draw_count = draw_count[:, panel.cluster]
         yield draw_count
 
 
-def _draw_counts(groups: list[Ints], units: int, chance: Generator, rows: int) -> Floats:
+def _counts_within_groups(groups: list[Ints], units: int, chance: Generator, rows: int) -> Floats:
     """Return how often each unit was drawn, within its group, one replicate a row."""
     counts = np.empty((rows, units))
     for group in groups:

@@ -144,6 +144,6 @@ def stack_with_mean(dataset: Floats, market: Floats) -> Floats:
     return np.vstack([dataset, market, (dataset + market) / 2])
 
 
-def _score_by_type(three: Floats) -> ScoreByType:
+def _score_by_type(dataset_market_overall: Floats) -> ScoreByType:
     """Return a figure for each type and overall."""
-    return ScoreByType(*map(none_for_nan, three))
+    return ScoreByType(*map(none_for_nan, dataset_market_overall))

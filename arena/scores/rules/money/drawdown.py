@@ -34,6 +34,7 @@ def drawdown(values: Sequence[int]) -> Drawdown | None:
     peaks = np.maximum.accumulate(column)
     falls = (peaks - column) / np.maximum(peaks, 1)
     trough = int(falls.argmax())
+    # The peak that the fall is measured from is the highest value up to the trough.
     peak = int(column[: trough + 1].argmax())
     amount = int(column[peak] - column[trough])
     return Drawdown(float(falls[trough]), amount, peak, trough)

@@ -43,14 +43,14 @@ def proven_edge(
     belief: ArrayLike, mid: ArrayLike, outcome: ArrayLike, event: ArrayLike, market: ArrayLike | None = None
 ) -> ProvenEdge:
     """Return the share over all events."""
-    claimed, came, _ = _sums(belief, mid, outcome, event, market)
-    whole = float(claimed.sum())
-    if not whole:
+    claimed, real, _ = _claimed_and_real_by_event(belief, mid, outcome, event, market)
+    total_claimed = float(claimed.sum())
+    if not total_claimed:
         return ProvenEdge(math.nan, math.nan, 0)
 
-    share = float(came.sum()) / whole
-    rest = came - share * claimed
-    error = math.sqrt(float(rest @ rest)) / whole
+    share = float(real.sum()) / total_claimed
+    deviation = real - share * claimed
+    error = math.sqrt(float(deviation @ deviation)) / total_claimed
     return ProvenEdge(share, error, int(np.count_nonzero(claimed)))
 
 
@@ -58,19 +58,19 @@ def edge_elsewhere(
     belief: ArrayLike, mid: ArrayLike, outcome: ArrayLike, event: ArrayLike, market: ArrayLike | None = None
 ) -> dict[str, float]:
     """Return for each event the share that all others prove."""
-    claimed, came, labels = _sums(belief, mid, outcome, event, market)
-    total = claimed.sum()
-    claimed_elsewhere = total - claimed
-    came_elsewhere = came.sum() - came
+    claimed, real, labels = _claimed_and_real_by_event(belief, mid, outcome, event, market)
+    total_claimed = claimed.sum()
+    claimed_elsewhere = total_claimed - claimed
+    real_elsewhere = real.sum() - real
 
     # What remains of a sum after subtracting all of it is a rounding error.
-    is_proven = claimed_elsewhere > 1e-9 * total
+    is_proven = claimed_elsewhere > 1e-9 * total_claimed
     zero = np.zeros(claimed.size)
-    shares = np.divide(came_elsewhere, claimed_elsewhere, out=zero, where=is_proven)
+    shares = np.divide(real_elsewhere, claimed_elsewhere, out=zero, where=is_proven)
     return dict(zip(labels, shares.tolist(), strict=True))
 
 
-def _sums(
+def _claimed_and_real_by_event(
     belief: ArrayLike, mid: ArrayLike, outcome: ArrayLike, event: ArrayLike, market: ArrayLike | None
 ) -> tuple[Floats, Floats, list[str]]:
     """Return Σ w·(b − m)² and Σ w·(b − m)·(o − m) by event, and the events' labels."""
@@ -80,20 +80,21 @@ def _sums(
 
     beliefs = check_probabilities(belief)
     mids = check_probabilities(mid)
-    names, group = np.unique(np.atleast_1d(np.asarray(event)).astype(str), return_inverse=True)
-    number: Places = number_labels(np.arange(outcomes.size) if market is None else market)
+    names, event_number = np.unique(np.atleast_1d(np.asarray(event)).astype(str), return_inverse=True)
+    market_number: Places = number_labels(np.arange(outcomes.size) if market is None else market)
 
     scored = is_scored(outcomes)
-    count = np.bincount(number, weights=scored)[number]
-    weight = np.where(scored, 1 / np.maximum(count, 1), 0.0)
-    gap = beliefs - mids
-    came = np.where(scored, outcomes, mids) - mids
+    market_rows = np.bincount(market_number, weights=scored)[market_number]
+    weight = np.where(scored, 1 / np.maximum(market_rows, 1), 0.0)
+    claimed_gap = beliefs - mids
+    # A row without an outcome proves nothing: its price is taken to be right.
+    real_gap = np.where(scored, outcomes, mids) - mids
 
     # Rows are sorted, so that their former order changes no digit.
-    order = np.lexsort((came, gap, weight))
-    group = group[order]
-    claims = weight * gap**2
-    gains = weight * gap * came
-    claimed = np.bincount(group, weights=claims[order]).astype(np.float64)
-    gained = np.bincount(group, weights=gains[order]).astype(np.float64)
-    return claimed, gained, names.tolist()
+    order = np.lexsort((real_gap, claimed_gap, weight))
+    event_number = event_number[order]
+    claimed_of_row = weight * claimed_gap**2
+    real_of_row = weight * claimed_gap * real_gap
+    claimed = np.bincount(event_number, weights=claimed_of_row[order]).astype(np.float64)
+    real = np.bincount(event_number, weights=real_of_row[order]).astype(np.float64)
+    return claimed, real, names.tolist()

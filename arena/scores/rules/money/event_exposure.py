@@ -52,43 +52,51 @@ def event_exposure(lots: Iterable[HeldShares], ties: EventTies, total: int) -> l
     for lot in lots:
         events[lot.event].append(lot)
 
-    exposures = [_event(name, held, ties.get(name, "unknown"), total) for name, held in events.items()]
+    exposures = [
+        _exposure_to_event(name, held, ties.get(name, "unknown"), total) for name, held in events.items()
+    ]
     return sorted(exposures, key=lambda event: (event.worst, event.event))
 
 
-def _event(name: str, lots: list[HeldShares], tie: EventTie, total: int) -> EventExposure:
+def _exposure_to_event(name: str, lots: list[HeldShares], tie: EventTie, total: int) -> EventExposure:
     """Return the exposure of an account to one event."""
-    held: dict[tuple[int, str], float] = defaultdict(float)
+    net_shares_of: dict[tuple[int, str], float] = defaultdict(float)
     values = []
     for lot in lots:
-        key = (-lot.mid, lot.market)
+        # The highest price comes first: the order of a nested event.
+        price_and_market = (-lot.mid, lot.market)
         if lot.yes:
-            held[key] += lot.shares
+            net_shares_of[price_and_market] += lot.shares
             values.append(lot.shares * lot.mid / ONE)
         else:
-            held[key] -= lot.shares
+            net_shares_of[price_and_market] -= lot.shares
             values.append(lot.shares * (ONE - lot.mid) / ONE)
 
-    order = sorted(held)
-    net = np.array([held[key] for key in order])
+    order = sorted(net_shares_of)
+    net_shares = np.array([net_shares_of[price_and_market] for price_and_market in order])
     price = np.array([-mid / ONE for mid, _ in order])
-    least, most = _ends(net, tie)
-    fair = float(net @ price)
+    least_paid, most_paid = _least_and_most_paid(net_shares, tie)
+    value_at_mid = float(net_shares @ price)
 
     share = math.nan
     if total > 0:
-        share = (fair - least) / total
-    return EventExposure(name, len(order), math.fsum(values), least - fair, most - fair, share)
+        share = (value_at_mid - least_paid) / total
+    return EventExposure(
+        name, len(order), math.fsum(values), least_paid - value_at_mid, most_paid - value_at_mid, share
+    )
 
 
-def _ends(net: Floats, tie: EventTie) -> tuple[float, float]:
+def _least_and_most_paid(net_shares: Floats, tie: EventTie) -> tuple[float, float]:
     """Return the least and the most that the net YES shares pay, beyond what NO shares always pay."""
     if tie == "exclusive":
-        pays = np.append(net, 0.0)
+        # One market ends YES, or none does.
+        paid_by_state = np.append(net_shares, 0.0)
     elif tie == "nested":
-        pays = np.append(np.cumsum(net), 0.0)
+        # The first so many markets end YES, or none does.
+        paid_by_state = np.append(np.cumsum(net_shares), 0.0)
     else:
-        least = np.minimum(net, 0)
-        most = np.maximum(net, 0)
+        # Each market may end either way.
+        least = np.minimum(net_shares, 0)
+        most = np.maximum(net_shares, 0)
         return float(least.sum()), float(most.sum())
-    return float(pays.min()), float(pays.max())
+    return float(paid_by_state.min()), float(paid_by_state.max())

@@ -25,25 +25,27 @@ def winnings(held: Floats, price: Floats, tie: EventTie, seasons: int, rng: np.r
     array([-2.5, -2.5,  7.5, -2.5])
     """
     if tie == "alone":
-        came = rng.random((seasons, price.size)) < price
-        return _over(came, held, price)
+        is_yes = rng.random((seasons, price.size)) < price
+        return _paid_beyond_prices(is_yes, held, price)
 
-    u = rng.random((seasons, 1))
+    draw = rng.random((seasons, 1))
     if tie == "exclusive":
-        top = np.cumsum(price / max(float(price.sum()), 1.0))
-        fair = np.diff(top, prepend=0.0)
-        came = (u < top) & (u >= top - fair)
-        return _over(came, held, fair)
+        # The prices lie end to end, scaled down if they add up to more than 1; one market contains the draw.
+        upper_edge = np.cumsum(price / max(float(price.sum()), 1.0))
+        chance = np.diff(upper_edge, prepend=0.0)
+        is_yes = (draw < upper_edge) & (draw >= upper_edge - chance)
+        return _paid_beyond_prices(is_yes, held, chance)
 
     if tie == "nested":
-        return _over(u < price, held, price)
+        # One draw for all: the more likely market ends YES whenever the less likely does.
+        return _paid_beyond_prices(draw < price, held, price)
 
     # The tie is unknown: all sides held win and lose together.
-    wins = np.where(held >= 0, price, 1 - price)
-    return _over(u < wins, np.abs(held), wins)
+    win_chance = np.where(held >= 0, price, 1 - price)
+    return _paid_beyond_prices(draw < win_chance, np.abs(held), win_chance)
 
 
-def _over(came: Flags, held: Floats, price: Floats) -> Floats:
+def _paid_beyond_prices(is_yes: Flags, held: Floats, price: Floats) -> Floats:
     """Return what is paid beyond the prices in each season."""
-    paid: Floats = came @ held - held @ price
+    paid: Floats = is_yes @ held - held @ price
     return paid

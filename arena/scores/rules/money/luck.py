@@ -63,32 +63,33 @@ def luck(
 ) -> Luck:
     """Return the luck band of trades. Events without a tie are `unknown`."""
     markets = trades_by_market(trades, ends)
-    pnl = sum(market_profit(own, ends[market]) for market, own in markets.items())
-    events, fair = _events(markets, ends)
-    fixed = pnl - round(fair)
+    pnl = sum(market_profit(own_trades, ends[market]) for market, own_trades in markets.items())
+    risks, variable_profit = _risk_by_event(markets, ends)
+    # What no luck changes: the costs.
+    fixed_profit = pnl - round(variable_profit)
 
-    if not events:
+    if not risks:
         reason = "no bet has resolved yet"
         if markets and all(ends[market].state != "open" for market in markets):
             reason = "nothing was at risk: every bet was refunded"
-        return Luck(pnl, fixed, None, None, None, 0, 0, reason)
+        return Luck(pnl, fixed_profit, None, None, None, 0, 0, reason)
 
-    drawn = fixed + _seasons(events, ties, seasons, rng)
-    drawn = np.rint(drawn)
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    band = Luck(pnl, fixed, None, round(low), round(high), len(events), seasons)
-    if len(events) < ENOUGH_EVENTS:
-        so_far = count_text(len(events), "event")
+    season_profits = fixed_profit + _draw_seasons(risks, ties, seasons, rng)
+    season_profits = np.rint(season_profits)
+    low, high = np.quantile(season_profits, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    band = Luck(pnl, fixed_profit, None, round(low), round(high), len(risks), seasons)
+    if len(risks) < ENOUGH_EVENTS:
+        so_far = count_text(len(risks), "event")
         reason = f"{so_far} so far, and a percentile takes {ENOUGH_EVENTS:.0f}"
         return replace(band, reason=reason)
 
     # Half of the equal seasons count as below.
-    equal = np.count_nonzero(drawn == pnl)
-    below = np.count_nonzero(drawn < pnl) + equal / 2
+    equal = np.count_nonzero(season_profits == pnl)
+    below = np.count_nonzero(season_profits < pnl) + equal / 2
     return replace(band, percentile=float(below / seasons))
 
 
-def _events(
+def _risk_by_event(
     markets: Mapping[str, Sequence[Trade]], ends: Mapping[str, MarketEnd]
 ) -> tuple[dict[str, _Event], float]:
     """Return the risk of each event, in order of name, and the total result at the mids.
@@ -96,41 +97,45 @@ def _events(
     The latter is the profit before costs.
     """
     events: dict[str, _Event] = defaultdict(_Event)
-    fair = 0
+    result_at_mids = 0
     for market, trades in markets.items():
         end = ends[market]
         if end.state == "refunded":
             continue
 
-        event = events[end.event]
-        last = trades[-1].mid
-        moved = 0
+        risk = events[end.event]
+        last_mid = trades[-1].mid
+        moves = 0
         held = 0
         for trade in trades:
             shares = exposure(trade)
             held += shares
-            moved += shares * (last - trade.mid)
+            moves += shares * (last_mid - trade.mid)
 
-        rest = held * (end.value - last)
-        fair += moved + rest
+        final_move = held * (end.value - last_mid)
+        result_at_mids += moves + final_move
+        # A final 0 or 1 is drawn at the last mid; any other end is one more move of the price.
         if end.state == "settled" and end.value in (0, ONE):
-            event.held.append(held)
-            event.price.append(last / ONE)
+            risk.held.append(held)
+            risk.price.append(last_mid / ONE)
         else:
-            moved += rest
-        event.moved += moved / ONE
+            moves += final_move
+        risk.moved += moves / ONE
 
-    at_risk = {name: event for name, event in sorted(events.items()) if event.moved or any(event.held)}
-    return at_risk, fair / ONE
+    at_risk = {name: risk for name, risk in sorted(events.items()) if risk.moved or any(risk.held)}
+    return at_risk, result_at_mids / ONE
 
 
-def _seasons(events: Mapping[str, _Event], ties: EventTies, seasons: int, rng: np.random.Generator) -> Floats:
+def _draw_seasons(
+    events: Mapping[str, _Event], ties: EventTies, seasons: int, rng: np.random.Generator
+) -> Floats:
     """Return the variable profit of each season without skill."""
-    total = np.zeros(seasons)
-    for name, event in events.items():
-        if any(event.held):
+    profits = np.zeros(seasons)
+    for name, risk in events.items():
+        if any(risk.held):
             tie = ties.get(name, "unknown")
-            total += winnings(np.array(event.held), np.array(event.price), tie, seasons, rng)
-        if event.moved:
-            total += event.moved * (2 * rng.integers(0, 2, seasons) - 1)
-    return total
+            profits += winnings(np.array(risk.held), np.array(risk.price), tie, seasons, rng)
+        if risk.moved:
+            # One coin turns the sign of all price moves of an event.
+            profits += risk.moved * (2 * rng.integers(0, 2, seasons) - 1)
+    return profits

@@ -76,49 +76,50 @@ def each(
     splits = {}
     for market, own in trades_by_market(trades, ends).items():
         end = ends[market]
-        splits[market] = _market(own, end, Fraction(real.get(end.event, 1)))
+        splits[market] = _split_of_market(own, end, Fraction(real.get(end.event, 1)))
     return splits
 
 
-def _market(trades: Sequence[Trade], end: MarketEnd, real: Fraction) -> ProfitSplit:
+def _split_of_market(trades: Sequence[Trade], end: MarketEnd, real_share: Fraction) -> ProfitSplit:
     """Return the split of the profit from one market's trades."""
-    is_judged = end.state != "refunded"
+    is_not_refunded = end.state != "refunded"
     edge = Fraction(0)
     spread = Fraction(0)
     sizing = Fraction(0)
-    early = Fraction(0)
+    exit_gain = Fraction(0)
 
     for trade in trades:
         mid = trade.own(trade.mid)
         # How much better than the mid its price was; mostly below 0.
-        better = value_at(trade.shares, mid) - trade.gross
-        spread += better if trade.buy else -better
+        better_than_mid = value_at(trade.shares, mid) - trade.gross
+        spread += better_than_mid if trade.buy else -better_than_mid
 
-        if is_judged and trade.buy:
-            gain = _gain(trade)
-            kelly = _kelly(trade)
-            edge += kelly * gain
-            sizing += (trade.shares - kelly) * gain
-        elif is_judged:
-            early += value_at(trade.shares, mid - trade.own(end.value))
+        if is_not_refunded and trade.buy:
+            believed_gain = _believed_gain(trade)
+            kelly_shares = _quarter_kelly_shares(trade)
+            edge += kelly_shares * believed_gain
+            sizing += (trade.shares - kelly_shares) * believed_gain
+        elif is_not_refunded:
+            exit_gain += value_at(trade.shares, mid - trade.own(end.value))
 
     parts = ProfitSplit(
-        edge=round(real * edge),
+        edge=round(real_share * edge),
         spread=round(spread),
         fee=-sum(trade.fee for trade in trades),
-        sizing=round(real * sizing),
-        exit=round(early),
+        sizing=round(real_share * sizing),
+        exit=round(exit_gain),
     )
+    # Luck is what the other parts leave, so that all add up to the profit exactly.
     return parts + ProfitSplit(luck=market_profit(trades, end) - parts.pnl)
 
 
-def _gain(trade: Trade) -> Fraction:
+def _believed_gain(trade: Trade) -> Fraction:
     """Return how much more than the mid a share was believed to be worth, in dollars."""
     belief = trade.mid if trade.belief is None else trade.belief
     return Fraction(trade.own(belief) - trade.own(trade.mid), ONE)
 
 
-def _kelly(trade: Trade) -> Fraction:
+def _quarter_kelly_shares(trade: Trade) -> Fraction:
     """Return the shares of a quarter-Kelly stake at the price paid, in millionths; 0 without an edge."""
     if trade.belief is None or not 0 < trade.gross < trade.shares:
         return Fraction(0)

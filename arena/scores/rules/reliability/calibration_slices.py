@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from arena.scores.rules._columns import as_floats, check_probabilities, distinct_forecasts
 from arena.scores.rules.calibration import EDGES
 from arena.scores.rules.reliability.corp import ScoreParts, decompose
-from arena.scores.rules.reliability.diagram import DRAWS, NullCalibration, null
+from arena.scores.rules.reliability.diagram import DRAWS, NullCalibration, null_calibration
 
 PRICE_BANDS = tuple(f"{low:.0%} to {high:.0%}" for low, high in pairwise(EDGES))
 HORIZONS = ("under a day", "1 to 7 days", "1 to 4 weeks", "4 to 13 weeks", "longer")
@@ -39,7 +39,7 @@ class CalibrationSlice:
     null: NullCalibration
 
 
-def by(
+def calibration_by_label(
     label: ArrayLike,
     forecast: ArrayLike,
     outcome: ArrayLike,
@@ -58,13 +58,13 @@ def by(
 
     slices = []
     for name in dict.fromkeys(labels.tolist()):
-        here = labels == name
-        own = (forecasts[here], outcomes[here])
-        own_markets = markets[here]
-        rows = distinct_forecasts(*own, own_markets)
+        is_labelled = labels == name
+        own_columns = (forecasts[is_labelled], outcomes[is_labelled])
+        own_markets = markets[is_labelled]
+        rows = distinct_forecasts(*own_columns, own_markets)
         if rows.value.size:
             rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-            split = decompose(*own, own_markets)
-            chance = null(*own, rng, own_markets, draws=draws)
-            slices.append(CalibrationSlice(name, rows.share.size, rows.markets, split, chance))
+            score_parts = decompose(*own_columns, own_markets)
+            chance_alone = null_calibration(*own_columns, rng, own_markets, draws=draws)
+            slices.append(CalibrationSlice(name, rows.share.size, rows.markets, score_parts, chance_alone))
     return slices

@@ -36,10 +36,10 @@ class ScoreParts:
 def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> ScoreParts:
     """Return the parts of a column's Brier score."""
     rows = distinct_forecasts(forecast, outcome, market)
-    return parts(rows, rows.came)
+    return score_parts(rows, rows.came)
 
 
-def curve(came: Floats, weight: Floats) -> Floats:
+def isotonic_curve(came: Floats, weight: Floats) -> Floats:
     """Return the isotonic regression at each distinct forecast.
 
     `came` is the part of each forecast's weight that came true. With several worlds, one a line, it is a
@@ -55,31 +55,32 @@ def curve(came: Floats, weight: Floats) -> Floats:
 
     # All worlds are fitted as one column: each lies so far above the one before that none is pooled with it.
     worlds = np.atleast_2d(came)
-    above = 2.0 * np.arange(len(worlds))
-    shares = worlds / weight + above[:, np.newaxis]
+    world_offset = 2.0 * np.arange(len(worlds))
+    shares = worlds / weight + world_offset[:, np.newaxis]
     weights = np.broadcast_to(weight, worlds.shape).ravel()
     blocks = isotonic_regression(shares.ravel(), weights=weights).blocks
 
+    # Each block of rows gets the mean of its shares, by weight.
     starts = blocks[:-1]
     pooled = np.add.reduceat(worlds.ravel(), starts) / np.add.reduceat(weights, starts)
     return np.repeat(pooled, np.diff(blocks)).reshape(came.shape)
 
 
-def parts(rows: DistinctForecasts, came: Floats) -> ScoreParts:
+def score_parts(rows: DistinctForecasts, came: Floats) -> ScoreParts:
     """Return the decomposition if this weight came true on each distinct forecast."""
     if not rows.value.size:
         return ScoreParts(math.nan, math.nan, math.nan, math.nan)
 
-    base = float(came.sum())
-    uncertainty = base * (1 - base)
-    fit = curve(came, rows.weight)
+    base_rate = float(came.sum())
+    uncertainty = base_rate * (1 - base_rate)
+    recalibrated = isotonic_curve(came, rows.weight)
     brier = float(brier_of(rows, came, rows.value))
-    best = float(brier_of(rows, came, fit))
+    recalibrated_brier = float(brier_of(rows, came, recalibrated))
 
     return ScoreParts(
         brier=brier,
-        miscalibration=max(brier - best, 0.0),
-        discrimination=max(uncertainty - best, 0.0),
+        miscalibration=max(brier - recalibrated_brier, 0.0),
+        discrimination=max(uncertainty - recalibrated_brier, 0.0),
         uncertainty=uncertainty,
     )
 

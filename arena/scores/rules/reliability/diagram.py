@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike
 
 from arena.scores.rules._columns import DistinctForecasts, Floats, Places, distinct_forecasts, sum_by_value
 from arena.scores.rules.calibration import BINS, DUST
-from arena.scores.rules.reliability.corp import ScoreParts, brier_of, curve, parts
-from arena.scores.rules.reliability.reading import CalibrationReading, reading
+from arena.scores.rules.reliability.corp import ScoreParts, brier_of, isotonic_curve, score_parts
+from arena.scores.rules.reliability.reading import CalibrationReading, read_calibration
 
 DRAWS = 1_000
 LEVEL = 0.90
@@ -84,7 +84,7 @@ class ReliabilityDiagram:
     sure: CalibrationReading | None
 
 
-def null(
+def null_calibration(
     forecast: ArrayLike,
     outcome: ArrayLike,
     rng: np.random.Generator,
@@ -93,9 +93,9 @@ def null(
 ) -> NullCalibration:
     """Return the distribution of miscalibration by chance if these forecasts are calibrated."""
     rows = distinct_forecasts(forecast, outcome, market)
-    none = np.empty(0, np.intp)
-    drawn, _, _ = _drawn(rows, rng, draws, none, none)
-    return _null(rows, drawn)
+    nothing = np.empty(0, np.intp)
+    miscalibrations, _, _ = _draw_worlds(rows, rng, draws, nothing, nothing)
+    return _null_of_draws(rows, miscalibrations)
 
 
 def diagram(
@@ -115,52 +115,53 @@ def diagram(
     row.
     """
     rows = distinct_forecasts(forecast, outcome, market, before)
-    size = rows.value.size
-    spaced = np.linspace(0, size - 1, min(size, most)).round()
-    places = np.unique(spaced.astype(np.intp))
+    value_count = rows.value.size
+    # At most so many distinct forecasts are shown, evenly by rank.
+    evenly_spaced = np.linspace(0, value_count - 1, min(value_count, most)).round()
+    places = np.unique(evenly_spaced.astype(np.intp))
     tenths = (rows.value * BINS + DUST).astype(np.intp)
     tenths = np.minimum(tenths, BINS - 1)
-    occupied, starts = np.unique(tenths, return_index=True)
-    drawn, fits, shares = _drawn(rows, rng, draws, places, starts)
+    occupied_tenths, tenth_starts = np.unique(tenths, return_index=True)
+    miscalibrations, world_curves, world_shares = _draw_worlds(rows, rng, draws, places, tenth_starts)
 
     points: tuple[CurvePoint, ...] = ()
     deciles: tuple[Decile, ...] = ()
-    if size:
-        points = _points(rows, places, fits)
-        deciles = _deciles(rows, occupied, starts, shares)
+    if value_count:
+        points = _curve_points(rows, places, world_curves)
+        deciles = _deciles(rows, occupied_tenths, tenth_starts, world_shares)
 
     if event is None:
         event = np.arange(np.size(outcome)) if market is None else market
     return ReliabilityDiagram(
         points=points,
         deciles=deciles,
-        parts=parts(rows, rows.came),
-        null=_null(rows, drawn),
+        parts=score_parts(rows, rows.came),
+        null=_null_of_draws(rows, miscalibrations),
         level=LEVEL,
-        sure=reading(forecast, outcome, event),
+        sure=read_calibration(forecast, outcome, event),
     )
 
 
-def _drawn(
-    rows: DistinctForecasts, rng: np.random.Generator, draws: int, places: Places, starts: Places
+def _draw_worlds(
+    rows: DistinctForecasts, rng: np.random.Generator, draws: int, places: Places, part_starts: Places
 ) -> tuple[Floats, Floats, Floats]:
     """Return the miscalibration of each world, its curve at these places, and its shares of YES in parts.
 
-    `starts` is the first distinct forecast of each part.
+    `part_starts` is the first distinct forecast of each part.
     """
     miscalibration = [np.empty(0)]
-    shown = [np.empty((0, places.size))]
-    shares = [np.empty((0, starts.size))]
+    curves = [np.empty((0, places.size))]
+    shares = [np.empty((0, part_starts.size))]
 
-    for came in worlds(rows, draws, rng):
-        fits = curve(came, rows.weight)
-        excess = brier_of(rows, came, rows.value) - brier_of(rows, came, fits)
+    for came in draw_outcomes(rows, draws, rng):
+        recalibrated = isotonic_curve(came, rows.weight)
+        excess = brier_of(rows, came, rows.value) - brier_of(rows, came, recalibrated)
         miscalibration.append(excess)
-        shown.append(fits[:, places])
-        if starts.size:
-            shares.append(_share_of_parts(came, rows, starts))
+        curves.append(recalibrated[:, places])
+        if part_starts.size:
+            shares.append(_share_of_parts(came, rows, part_starts))
 
-    return np.concatenate(miscalibration), np.concatenate(shown), np.concatenate(shares)
+    return np.concatenate(miscalibration), np.concatenate(curves), np.concatenate(shares)
 
 
 def _share_of_parts(came: Floats, rows: DistinctForecasts, starts: Places) -> Floats:
@@ -170,24 +171,24 @@ def _share_of_parts(came: Floats, rows: DistinctForecasts, starts: Places) -> Fl
     return shares
 
 
-def _sizes(rows: DistinctForecasts) -> Places:
+def _rows_of_values(rows: DistinctForecasts) -> Places:
     """Return the number of rows with each distinct forecast."""
     return np.diff(rows.start, append=rows.share.size)
 
 
-def _null(rows: DistinctForecasts, drawn: Floats) -> NullCalibration:
+def _null_of_draws(rows: DistinctForecasts, drawn: Floats) -> NullCalibration:
     """Return the null distribution of the miscalibration from the worlds drawn."""
     if not rows.value.size or not drawn.size:
         return NullCalibration(math.nan, math.nan, 0)
-    observed = parts(rows, rows.came).miscalibration
+    observed = score_parts(rows, rows.came).miscalibration
     return NullCalibration(float(drawn.mean()), p_value(observed, drawn), drawn.size)
 
 
-def _points(rows: DistinctForecasts, places: Places, fits: Floats) -> tuple[CurvePoint, ...]:
+def _curve_points(rows: DistinctForecasts, places: Places, fits: Floats) -> tuple[CurvePoint, ...]:
     """Return the points of the curve at these places, with their bands from the curves of the worlds."""
     came = rows.came
     observed = came / rows.weight
-    columns = [rows.value, _sizes(rows), rows.weight, observed, curve(came, rows.weight)]
+    columns = [rows.value, _rows_of_values(rows), rows.weight, observed, isotonic_curve(came, rows.weight)]
     chosen = [column[places].tolist() for column in columns]
 
     low, high = np.quantile(fits, BAND, axis=0)
@@ -197,7 +198,7 @@ def _points(rows: DistinctForecasts, places: Places, fits: Floats) -> tuple[Curv
 
 def _deciles(rows: DistinctForecasts, places: Places, starts: Places, shares: Floats) -> tuple[Decile, ...]:
     """Return the deciles at these places, with their bands from the shares of YES in each world."""
-    counts = np.add.reduceat(_sizes(rows), starts)
+    counts = np.add.reduceat(_rows_of_values(rows), starts)
     forecasts = _share_of_parts(rows.value * rows.weight, rows, starts)
     observed = _share_of_parts(rows.came, rows, starts)
     low, high = np.quantile(shares, BAND, axis=0)
@@ -206,7 +207,7 @@ def _deciles(rows: DistinctForecasts, places: Places, starts: Places, shares: Fl
     return tuple(Decile(*values) for values in zip(*columns, strict=True))
 
 
-def worlds(rows: DistinctForecasts, draws: int, rng: np.random.Generator) -> Iterator[Floats]:
+def draw_outcomes(rows: DistinctForecasts, draws: int, rng: np.random.Generator) -> Iterator[Floats]:
     """Yield batches of worlds: a line for each with the weight that came true on each distinct value.
 
     One uniform number u is drawn for all rows of a market, and a row comes true where u < f: so each row
@@ -217,21 +218,23 @@ def worlds(rows: DistinctForecasts, draws: int, rng: np.random.Generator) -> Ite
     if not rows.value.size:
         return
 
-    size = rows.share.size
+    row_count = rows.share.size
     markets = rows.markets
-    counts = _sizes(rows)
-    is_each_alone = markets == size and bool((rows.share == rows.share[0]).all())
-    width = counts.size if is_each_alone else size
+    counts = _rows_of_values(rows)
+    is_each_alone = markets == row_count and bool((rows.share == rows.share[0]).all())
+    width = counts.size if is_each_alone else row_count
 
     for count in batches(draws, width):
         if is_each_alone:
+            # Of independent rows with the same forecast, the number that comes true is binomial.
             came = rng.binomial(counts, rows.value, (count, counts.size))
             yield came * rows.share[0]
         else:
-            luck = rng.random((count, markets))[:, rows.market]
+            draw = rng.random((count, markets))[:, rows.market]
             if rows.before is not None:
-                luck = (luck - rows.before) % 1
-            yield sum_by_value(rows, (luck < rows.forecast) * rows.share)
+                # Each option has a part of the range of its own, one after the other.
+                draw = (draw - rows.before) % 1
+            yield sum_by_value(rows, (draw < rows.forecast) * rows.share)
 
 
 def batches(draws: int, width: int) -> Iterator[int]:
@@ -251,5 +254,6 @@ def p_value(observed: float, drawn: Floats) -> float:
     >>> p_value(0.3, np.array([0.1, 0.2, 0.3]))
     0.5
     """
-    worse = np.count_nonzero(drawn >= observed * (1 - 1e-12))
-    return float((1 + worse) / (1 + drawn.size))
+    # Rounding errors must not decide between equal values.
+    as_bad = np.count_nonzero(drawn >= observed * (1 - 1e-12))
+    return float((1 + as_bad) / (1 + drawn.size))

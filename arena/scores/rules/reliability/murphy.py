@@ -38,9 +38,9 @@ def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None 
     came = rows.came
     weight = rows.weight
     observed = came / weight
-    base = came.sum()
+    base_rate = came.sum()
     brier = came @ (1 - rows.value) ** 2 + (weight - came) @ rows.value**2
     reliability = weight @ (rows.value - observed) ** 2
-    resolution = weight @ (observed - base) ** 2
-    uncertainty = base * (1 - base)
+    resolution = weight @ (observed - base_rate) ** 2
+    uncertainty = base_rate * (1 - base_rate)
     return Murphy(float(brier), float(reliability), float(resolution), float(uncertainty))

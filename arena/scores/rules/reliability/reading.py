@@ -99,7 +99,7 @@ def named_sentence(name: str, sure: CalibrationReading | None, p_value: float | 
     return f"{name}: {sentence[0].lower()}{sentence[1:]}."
 
 
-def reading(forecast: ArrayLike, outcome: ArrayLike, event: ArrayLike) -> CalibrationReading | None:
+def read_calibration(forecast: ArrayLike, outcome: ArrayLike, event: ArrayLike) -> CalibrationReading | None:
     """Return the calibration of sure forecasts on these events; None if there are none.
 
     >>> reading([0.9, 0.2] * 10, [1, 1] * 10, range(20))
@@ -109,18 +109,18 @@ def reading(forecast: ArrayLike, outcome: ArrayLike, event: ArrayLike) -> Calibr
     """
     ended = np.asarray(outcome)
     stated = np.asarray(forecast, dtype=np.float64)
-    side = np.maximum(stated, 1 - stated)
+    side_probability = np.maximum(stated, 1 - stated)
     # Rounding keeps a floating-point 70% at 70%.
-    sure = (side >= SURE - 1e-9) & np.isin(ended, (0, 1))
-    events, own = np.unique(np.asarray(event)[sure], return_inverse=True)
+    is_sure = (side_probability >= SURE - 1e-9) & np.isin(ended, (0, 1))
+    events, event_number = np.unique(np.asarray(event)[is_sure], return_inverse=True)
     if events.size < ENOUGH_EVENTS:
         return None
 
     # Forecasts of one event may all be right or wrong together.
-    came = (stated[sure] > 0.5) == (ended[sure] == 1)
-    off_by_event = np.bincount(own, came - side[sure])
-    error = np.linalg.norm(off_by_event) / came.size
-    said = float(side[sure].mean())
+    has_come_true = (stated[is_sure] > 0.5) == (ended[is_sure] == 1)
+    off_by_event = np.bincount(event_number, has_come_true - side_probability[is_sure])
+    error = np.linalg.norm(off_by_event) / has_come_true.size
+    said = float(side_probability[is_sure].mean())
     return CalibrationReading(
-        came.size, events.size, round(said, 12), float(came.mean()), round(float(error), 12)
+        has_come_true.size, events.size, round(said, 12), float(has_come_true.mean()), round(float(error), 12)
     )

@@ -63,18 +63,19 @@ def blind_effect(
     blind = check_probabilities(before)
     final = check_probabilities(after)
     prices = check_probabilities(price)
-    number = number_labels(np.arange(outcomes.size) if market is None else market)
-    weight = 1 / np.bincount(number)[number]
-    blind_score = brier.score(blind, outcomes, number)
-    final_score = brier.score(final, outcomes, number)
-    price_score = brier.score(prices, outcomes, number)
+    market_number = number_labels(np.arange(outcomes.size) if market is None else market)
+    # Each market has the same weight, spread over its rows.
+    weight = 1 / np.bincount(market_number)[market_number]
+    blind_score = brier.score(blind, outcomes, market_number)
+    final_score = brier.score(final, outcomes, market_number)
+    price_score = brier.score(prices, outcomes, market_number)
 
-    apart = prices - blind
-    pulled = weight * (final - blind) * apart
-    pull = _share(pulled, weight * apart**2)
+    way_to_price = prices - blind
+    pulled = weight * (final - blind) * way_to_price
+    pull = _share_of_total(pulled, weight * way_to_price**2)
     is_away = np.abs(blind - prices) > AWAY
     is_copied = is_away & (np.abs(final - prices) <= AT)
-    copied = _share(weight[is_copied], weight[is_away])
+    copied = _share_of_total(weight[is_copied], weight[is_away])
     blind_price = _correlation(blind, prices, weight)
     final_price = _correlation(final, prices, weight)
     resolved = np.count_nonzero(is_scored(outcomes))
@@ -92,7 +93,7 @@ def blind_effect(
     )
 
 
-def _share(part: Floats, whole: Floats) -> float:
+def _share_of_total(part: Floats, whole: Floats) -> float:
     """Return the share of a part in the whole; NaN if the whole is 0."""
     amount = total(whole)
     if amount <= 0:
@@ -105,12 +106,12 @@ def _correlation(x: Floats, y: Floats, weight: Floats) -> float:
     if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
 
-    weights = total(weight)
-    x_rest = x - total(weight * x) / weights
-    y_rest = y - total(weight * y) / weights
-    spread = math.sqrt(total(weight * x_rest**2) * total(weight * y_rest**2))
+    total_weight = total(weight)
+    x_deviation = x - total(weight * x) / total_weight
+    y_deviation = y - total(weight * y) / total_weight
+    spread = math.sqrt(total(weight * x_deviation**2) * total(weight * y_deviation**2))
     if spread <= 0:
         return math.nan
 
-    correlation = total(weight * x_rest * y_rest) / spread
+    correlation = total(weight * x_deviation * y_deviation) / spread
     return max(-1.0, min(correlation, 1.0))

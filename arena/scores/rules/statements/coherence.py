@@ -66,19 +66,20 @@ def dutch_book(forecast: Sequence[float], shape: Shape) -> DutchBook:
     """Return the sure profit against one event's probabilities; a ladder's are given widest rung first."""
     if not len(forecast):
         return DutchBook(0.0, ())
-    p = check_probabilities(forecast)
-    profit = coherence(p, np.zeros(p.size), shape).worst
+    probabilities = check_probabilities(forecast)
+    profit = coherence(probabilities, np.zeros(probabilities.size), shape).worst
     if not profit:
         return DutchBook(0.0, ())
 
-    position = np.full(p.size, 1)
+    # +1 buys a share from the agent, −1 sells one to it, 0 is no trade.
+    position = np.full(probabilities.size, 1)
     if shape == "nested":
-        position = _climbs(p)
-    elif p.sum() > 1:
-        position = np.full(p.size, -1)
+        position = _nested_positions(probabilities)
+    elif probabilities.sum() > 1:
+        position = np.full(probabilities.size, -1)
 
     rows = np.flatnonzero(position).tolist()
-    deals = tuple(DutchBookTrade(row, bool(position[row] > 0), float(p[row])) for row in rows)
+    deals = tuple(DutchBookTrade(row, bool(position[row] > 0), float(probabilities[row])) for row in rows)
     return DutchBook(round(profit, 12), deals)
 
 
@@ -95,62 +96,63 @@ def coherence(
     event, or one for all; rows of other shapes are left out. `rung` orders the markets of a ladder, the
     widest first; by default they are in order.
     """
-    p = np.empty(0)
+    probabilities = np.empty(0)
     if np.size(forecast):
-        p = check_probabilities(forecast)
+        probabilities = check_probabilities(forecast)
 
     labels = np.atleast_1d(np.asarray(event))
-    kind = np.asarray(shape, dtype=np.str_)
-    if not kind.ndim:
-        kind = np.broadcast_to(kind, p.shape)
-    place = np.arange(p.size) if rung is None else np.asarray(rung)
+    shapes = np.asarray(shape, dtype=np.str_)
+    if not shapes.ndim:
+        shapes = np.broadcast_to(shapes, probabilities.shape)
+    rungs = np.arange(probabilities.size) if rung is None else np.asarray(rung)
 
-    group = number_labels(labels)
-    order = np.lexsort((np.where(kind == "nested", place, p), group))
-    has_several = np.bincount(group)[group] > 1
-    has_shape = np.isin(kind, get_args(Shape))
-    is_judged = (kind == "exhaustive") | (has_shape & has_several)
+    event_number = number_labels(labels)
+    order = np.lexsort((np.where(shapes == "nested", rungs, probabilities), event_number))
+    has_several = np.bincount(event_number)[event_number] > 1
+    has_shape = np.isin(shapes, get_args(Shape))
+    is_judged = (shapes == "exhaustive") | (has_shape & has_several)
     rows = order[is_judged[order]]
     if not rows.size:
         reason = "no two forecasts were on markets with a declared relation"
         return CoherenceScore(None, None, 0, 0, None, None, reason)
 
-    names, group = np.unique(labels[rows], return_inverse=True)
-    losses = _losses(p[rows], group, kind[rows])
+    names, event_number = np.unique(labels[rows], return_inverse=True)
+    losses = _sure_profits(probabilities[rows], event_number, shapes[rows])
     market = None
     if mid is not None:
         prices = check_probabilities(mid)
-        market = mean(_losses(prices[rows], group, kind[rows]))
+        market = mean(_sure_profits(prices[rows], event_number, shapes[rows]))
 
-    worst = int(losses.argmax())
+    worst_group = int(losses.argmax())
     return CoherenceScore(
         loss=mean(losses),
         market=market,
         events=losses.size,
         incoherent=int(np.count_nonzero(losses)),
-        worst=float(losses[worst]),
-        worst_event=str(names[worst]) if losses[worst] else None,
+        worst=float(losses[worst_group]),
+        worst_event=str(names[worst_group]) if losses[worst_group] else None,
     )
 
 
-def _losses(p: Floats, group: Places, shape: NDArray[np.str_]) -> Floats:
+def _sure_profits(probabilities: Floats, group: Places, shape: NDArray[np.str_]) -> Floats:
     """Return the sure profit of each group of rows, with rungs in order."""
     is_first = np.diff(group, prepend=-1) > 0
-    kind = shape[is_first]
-    over = np.bincount(group, weights=p) - 1
-    rises = np.maximum(np.diff(p, prepend=1.0), 0)
+    group_shape = shape[is_first]
+    # By how much the probabilities of an event exceed 1, and how far a ladder's rise in all.
+    excess = np.bincount(group, weights=probabilities) - 1
+    rises = np.maximum(np.diff(probabilities, prepend=1.0), 0)
     rises = np.where(is_first, 0, rises)
     climbs = np.bincount(group, weights=rises)
 
-    losses = np.maximum(over, 0)
-    losses = np.where(kind == "exhaustive", np.abs(over), losses)
-    losses = np.where(kind == "nested", climbs, losses)
-    return np.where(losses > DUST, losses, 0.0)
+    profits = np.maximum(excess, 0)
+    profits = np.where(group_shape == "exhaustive", np.abs(excess), profits)
+    profits = np.where(group_shape == "nested", climbs, profits)
+    return np.where(profits > DUST, profits, 0.0)
 
 
-def _climbs(p: Floats) -> Places:
+def _nested_positions(probabilities: Floats) -> Places:
     """Return +1 at the foot of each climb of a ladder's probabilities and −1 at its top."""
-    is_climbing = np.append(np.diff(p) > 0, False)
+    is_climbing = np.append(np.diff(probabilities) > 0, False)
     climbing = is_climbing.astype(np.intp)
-    before = np.append(0, climbing[:-1])
-    return np.asarray(climbing - before, dtype=np.intp)
+    climbing_before = np.append(0, climbing[:-1])
+    return np.asarray(climbing - climbing_before, dtype=np.intp)

@@ -72,7 +72,9 @@ def test_the_order_of_rows_changes_no_digit(rows: Rows, chance: Any) -> None:
     other = columns(chance.sample(rows, len(rows)))
     assert repr(corp.decompose(*one)) == repr(corp.decompose(*other))
     assert repr(murphy.decompose(*one)) == repr(murphy.decompose(*other))
-    drawn = [repr(diagram.null(f, o, np.random.default_rng(7), m, draws=3)) for f, o, m in (one, other)]
+    drawn = [
+        repr(diagram.null_calibration(f, o, np.random.default_rng(7), m, draws=3)) for f, o, m in (one, other)
+    ]
     assert drawn[0] == drawn[1]
 
 
@@ -90,7 +92,7 @@ def test_the_curves_of_many_worlds_are_those_of_each_alone(size: int) -> None:
     weight = rng.integers(1, 4, size) / 7
     came = rng.integers(0, 3, (300, size)) / 2 * weight
     alone = [isotonic_regression(world / weight, weights=weight).x for world in came]
-    np.testing.assert_allclose(corp.curve(came, weight), alone, rtol=1e-14, atol=0)
+    np.testing.assert_allclose(corp.isotonic_curve(came, weight), alone, rtol=1e-14, atol=0)
 
 
 @pytest.mark.parametrize("outcome", [[], [-1], [0.5]])

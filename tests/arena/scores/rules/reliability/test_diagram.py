@@ -7,7 +7,7 @@ import pytest
 
 from arena.scores.rules._columns import distinct_forecasts
 from arena.scores.rules.reliability import calibration_slices, corp, diagram
-from arena.scores.rules.reliability.diagram import worlds
+from arena.scores.rules.reliability.diagram import draw_outcomes
 
 
 def season(rng: np.random.Generator, markets: int, rounds: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -23,7 +23,7 @@ def alarms(seasons: int, draws: int, by_market: bool) -> float:
     found = 0
     for _ in range(seasons):
         f, o, m = season(rng, markets=40, rounds=5)
-        found += diagram.null(f, o, rng, m if by_market else None, draws=draws).p_value <= 0.1
+        found += diagram.null_calibration(f, o, rng, m if by_market else None, draws=draws).p_value <= 0.1
     return found / seasons
 
 
@@ -75,13 +75,13 @@ def test_in_each_world_every_forecast_comes_true_as_often_as_it_says(grouped: bo
     f = [0.1, 0.1, 0.6, 1.0, 0.0]
     label = [0, 1, 0, 2, 2] if grouped else None
     rows = distinct_forecasts(f, [1, 0, 1, 1, 0], label)
-    came = np.concatenate(list(worlds(rows, 20_000, np.random.default_rng(8)))) / rows.weight
+    came = np.concatenate(list(draw_outcomes(rows, 20_000, np.random.default_rng(8)))) / rows.weight
     assert came.mean(axis=0).tolist() == pytest.approx([0, 0.1, 0.6, 1.0], abs=0.015)
 
 
 def test_equal_forecasts_of_one_market_end_alike_in_every_world() -> None:
     rows = distinct_forecasts([0.4] * 4, [1, 1, 0, 0], ["a", "a", "b", "b"])
-    came = np.concatenate(list(worlds(rows, 1000, np.random.default_rng(8))))
+    came = np.concatenate(list(draw_outcomes(rows, 1000, np.random.default_rng(8))))
     assert set(came.round(9).ravel().tolist()) == {0.0, 0.5, 1.0}
 
 
@@ -89,7 +89,7 @@ def test_of_the_options_of_one_market_one_comes_true_in_every_world() -> None:
     f = [0.5, 0.2, 0.3]
     # whole numbers above what the options before have change nothing
     rows = distinct_forecasts(f, [1, 0, 0], ["a"] * 3, np.array([0, 1.5, 2.7]))
-    came = 3 * np.concatenate(list(worlds(rows, 20_000, np.random.default_rng(8))))
+    came = 3 * np.concatenate(list(draw_outcomes(rows, 20_000, np.random.default_rng(8))))
     assert set(came.sum(axis=1).round(9).tolist()) == {1.0}
     assert came.mean(axis=0).tolist() == pytest.approx(sorted(f), abs=0.015)
 
@@ -97,7 +97,10 @@ def test_of_the_options_of_one_market_one_comes_true_in_every_world() -> None:
 def test_slices_are_the_rows_of_each_label_scored_alone() -> None:
     f, o, m = season(np.random.default_rng(2), 60, 2)
     label = np.where(m % 3 == 0, "sport", "news")
-    found = {one.label: one for one in calibration_slices.by(label, f, o, seed=1, market=m, draws=20)}
+    found = {
+        one.label: one
+        for one in calibration_slices.calibration_by_label(label, f, o, seed=1, market=m, draws=20)
+    }
     assert set(found) == {"sport", "news"}
     assert found["sport"].parts == corp.decompose(f[m % 3 == 0], o[m % 3 == 0], m[m % 3 == 0])
     assert (found["sport"].forecasts, found["sport"].markets) == (40, 20)
@@ -106,6 +109,6 @@ def test_slices_are_the_rows_of_each_label_scored_alone() -> None:
 def test_what_is_drawn_for_a_label_does_not_depend_on_the_others() -> None:
     f, o, _ = season(np.random.default_rng(2), 40, 1)
     label = np.where(np.arange(40) < 20, "early", "late")
-    both = calibration_slices.by(label, f, o, seed=1, draws=50)
-    assert calibration_slices.by(label[20:], f[20:], o[20:], seed=1, draws=50) == both[1:]
-    assert calibration_slices.by(label, f, o, seed=2, draws=50) != both
+    both = calibration_slices.calibration_by_label(label, f, o, seed=1, draws=50)
+    assert calibration_slices.calibration_by_label(label[20:], f[20:], o[20:], seed=1, draws=50) == both[1:]
+    assert calibration_slices.calibration_by_label(label, f, o, seed=2, draws=50) != both

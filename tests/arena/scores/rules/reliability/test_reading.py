@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.rules.reliability.diagram import diagram
-from arena.scores.rules.reliability.reading import CalibrationReading, reading
+from arena.scores.rules.reliability.reading import CalibrationReading, read_calibration
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 100), st.sampled_from([0, 1, -1, -2]), st.integers(0, 30)), max_size=120
@@ -19,16 +19,16 @@ def test_no_at_ten_percent_counts_as_sure_as_yes_at_ninety() -> None:
     """Ten times YES at 90%, of which 8 came true, and ten times NO at 80%, of which 7 did."""
     said = [0.9] * 10 + [0.2] * 10
     ended = [1] * 8 + [0] * 2 + [0] * 7 + [1] * 3
-    found = reading(said, ended, range(20))
+    found = read_calibration(said, ended, range(20))
     squares = 8 * 0.1**2 + 2 * 0.9**2 + 7 * 0.2**2 + 3 * 0.8**2
     assert found == CalibrationReading(20, 20, 0.85, 0.75, round(squares**0.5 / 20, 12))
 
 
 def test_nineteen_events_are_too_few_however_many_forecasts_they_have() -> None:
-    assert reading([0.9] * 100, [1] * 100, [number % 19 for number in range(100)]) is None
-    assert reading([0.9] * 100, [1] * 100, [number % 20 for number in range(100)]) is not None
-    assert reading([0.6] * 100, [1] * 100, range(100)) is None, "never sure of a side"
-    assert reading([], [], []) is None
+    assert read_calibration([0.9] * 100, [1] * 100, [number % 19 for number in range(100)]) is None
+    assert read_calibration([0.9] * 100, [1] * 100, [number % 20 for number in range(100)]) is not None
+    assert read_calibration([0.6] * 100, [1] * 100, range(100)) is None, "never sure of a side"
+    assert read_calibration([], [], []) is None
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,9 @@ def test_markets_that_end_alike_make_few_calibrated_forecasters_too_sure() -> No
 @given(ROWS)
 def test_it_is_the_plain_mean_over_those_that_are_sure(rows: list[tuple[int, int, int]]) -> None:
     sure = [(said, ended, event) for said, ended, event in rows if ended >= 0 and not 30 < said < 70]
-    found = reading([said / 100 for said, _, _ in rows], [row[1] for row in rows], [row[2] for row in rows])
+    found = read_calibration(
+        [said / 100 for said, _, _ in rows], [row[1] for row in rows], [row[2] for row in rows]
+    )
     events = {event for _, _, event in sure}
     if len(events) < 20:
         assert found is None
@@ -85,7 +87,9 @@ def test_order_and_names_of_events_change_no_digit(
     chance.shuffle(other)
 
     def found(of: list[tuple[int, int, int]]) -> CalibrationReading | None:
-        return reading([said / 100 for said, _, _ in of], [row[1] for row in of], [row[2] for row in of])
+        return read_calibration(
+            [said / 100 for said, _, _ in of], [row[1] for row in of], [row[2] for row in of]
+        )
 
     assert found(rows) == found(other)
 
@@ -96,6 +100,6 @@ def test_a_diagram_carries_the_reading_of_its_own_forecasts() -> None:
     ended = (rng.random(100) < said).astype(int)
     event = np.arange(100) // 2
     drawn = diagram(said, ended, rng, np.arange(100), draws=20, event=event)
-    assert drawn.sure == reading(said, ended, event)
+    assert drawn.sure == read_calibration(said, ended, event)
     assert drawn.sure is not None
     assert diagram(said, ended, rng, np.arange(100), draws=20, event=np.zeros(100)).sure is None
