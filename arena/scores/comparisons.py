@@ -369,9 +369,9 @@ def _curve_points(evidence_curve: Evidence) -> tuple[CurvePoint, ...]:
     return tuple(zip(times, evidence_curve.capital[kept_points].tolist(), strict=True))
 
 
-def gains(rows: ForecastColumns, seed: int = 0) -> list[Gain]:
+def gains(rows: ForecastColumns) -> list[Gain]:
     """Return everyone's gain on the market in these rows, for slices of a season."""
-    return gains_of(season_forecasts(rows), seed)
+    return gains_of(season_forecasts(rows))
 
 
 def compare_two(rows: ForecastColumns, agent: str, rival: str) -> Duel:

@@ -502,7 +502,7 @@ class Gap:
     p: float | None = None
 
 
-def gaps_to_rival(scored: QuestionScores, rival: str, seed: int = 0) -> dict[int, Gap]:
+def gaps_to_rival(scored: QuestionScores, rival: str) -> dict[int, Gap]:
     """Return the gap between every forecaster and one other, by the wild event bootstrap."""
     brier = scored.values["brier"]
     rival_number = scored.forecasters.index(rival)
@@ -534,7 +534,7 @@ def gaps_to_rival(scored: QuestionScores, rival: str, seed: int = 0) -> dict[int
     comparisons = range(len(compared_forecasters))
     for block in wild_bootstrap.blocks(comparisons, len(scored.events)):
         block_sums = [sums_compared[number] for number in block]
-        drawn = wild_bootstrap.signed_sums(scored.events, block_sums, seed)
+        drawn = wild_bootstrap.signed_sums(scored.events, block_sums, seed=0)
         spans = interval.intervals(drawn, [True] * len(block_sums))
         p_values = wild_bootstrap.p_values(drawn)
         for number, span, p in zip(block, spans, p_values, strict=True):

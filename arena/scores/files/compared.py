@@ -41,8 +41,8 @@ def compared_rows(table: ForecastTable) -> ForecastTable:
     if all(form.options is None for form in table.forms):
         return table
 
-    forecaster_numbers = dict(zip(table.forecasters, range(len(table.forecasters)), strict=True))
-    event_numbers = dict(zip(table.events, range(len(table.events)), strict=True))
+    forecaster_numbers = {name: place for place, name in enumerate(table.forecasters)}
+    event_numbers = {name: place for place, name in enumerate(table.events)}
     questions = list(table.questions)
     option_parts = defaultdict[str, list[NDArray[Any]]](list)
     for form in table.forms:

@@ -65,7 +65,6 @@ def make_board(
     difficulty: str | None = None,
     by: str | None = None,
     against: str | None = None,
-    seed: int = 0,
 ) -> BenchBoard:
     """Score the forecasters of a mode, and each group of questions if wanted.
 
@@ -99,11 +98,9 @@ def make_board(
     scores: Scores
     try:
         if mode == "paper":
-            scores = _paper_scores(gathered.rows, names, against, seed)
+            scores = _paper_scores(gathered.rows, names, against)
         else:
-            scores, clustered, score_notes = _site_scores(
-                gathered.rows, names, mode, difficulty, against, seed
-            )
+            scores, clustered, score_notes = _site_scores(gathered.rows, names, mode, difficulty, against)
     except ValueError as error:
         hint = "see docs/forecastbench.md for what each mode needs"
         raise ArenaError("no_board", f"there is no {mode} board: {error}", hint) from error
@@ -133,13 +130,13 @@ def _without_rounds(gathered: Forecasters, reasons_by_round: Mapping[str, str]) 
 
 
 def _paper_scores(
-    rows: Sequence[ScoredForecast], names: list[str], against: str | None, seed: int
+    rows: Sequence[ScoredForecast], names: list[str], against: str | None
 ) -> Sequence[PaperScores]:
     """Return the scores of the benchmark's paper."""
     times_noted = {row.question: row.outcome.noted for row in rows}
 
     panels, _ = _panels_and_note(rows, names)
-    return paper_leaderboard(*panels, seed=seed, noted=times_noted, against=against)
+    return paper_leaderboard(*panels, noted=times_noted, against=against)
 
 
 def _site_scores(
@@ -148,7 +145,6 @@ def _site_scores(
     mode: str,
     difficulty: str | None,
     against: str | None,
-    seed: int,
 ) -> tuple[list[ForecastBenchScores], dict[str, ForecastBenchScores], list[str]]:
     """Return the scores of the benchmark's site, the same with intervals by cluster, and notes."""
     panels, note = _panels_and_note(rows, names)
@@ -182,7 +178,6 @@ def _site_scores(
         "difficulty": difficulty,
         "naive": naive,
         "references": references,
-        "seed": seed,
         "part": part,
     }
     clustered_rows = forecastbench_leaderboard(*panels, **options, by="cluster")

@@ -34,7 +34,7 @@ from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.score_choices import PLAIN, Rule, ScoreChoices
 from arena.scores.files.score_notes import score_notes
 from arena.scores.rules import brier
-from arena.scores.rules._columns import different, is_scored, none_for_nan
+from arena.scores.rules._columns import different, is_scored, negative_or_none, none_for_nan
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.gain import NOTHING
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals
@@ -259,7 +259,7 @@ def _verdict(
             why_not = NO_BRIER
         skill = row.skill
         if not has_skills:  # someone saw no prices, so only Brier scores compare all
-            skill = _negative(row.filled["brier"])
+            skill = negative_or_none(row.filled["brier"])
 
         name = row.forecaster
         candidate = Candidate(
@@ -451,26 +451,21 @@ def rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str,
     if choices.rule == "metaculus":
         keys = [row.filled["peer"], row.filled["baseline"]]
     elif choices.rule == "forecastbench" and row.halves is not None:
-        keys = [row.halves.index, _negative(row.halves.overall)]
+        keys = [row.halves.index, negative_or_none(row.halves.overall)]
     elif choices.rule == "autocast" and row.autocast is not None:
         autocast = row.autocast
         errors = (autocast.combined, autocast.true_false, autocast.multiple_choice, autocast.numeric)
-        keys = list(map(_negative, errors))
+        keys = list(map(negative_or_none, errors))
     else:
         negative_rank_sum = None
         if row.rank_low is not None and row.rank_high is not None:
             negative_rank_sum = -(row.rank_low + row.rank_high)
-        adjusted_key = _negative(row.adjusted)
-        brier_key = _negative(row.filled["brier"])
+        adjusted_key = negative_or_none(row.adjusted)
+        brier_key = negative_or_none(row.filled["brier"])
         keys = [negative_rank_sum, row.skill_low, row.skill, adjusted_key, row.filled["peer"], brier_key]
 
     highest_first = [inf if key is None else -key for key in keys]
     return (not row.ranked, *highest_first, row.forecaster)
-
-
-def _negative(value: float | None) -> float | None:
-    """Return the negative of a value, None for None."""
-    return None if value is None else -value
 
 
 def _with_skill_or_reason(

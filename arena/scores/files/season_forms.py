@@ -344,7 +344,7 @@ def _number_columns(parsed: ParsedRows) -> NumberColumns:
     for row in np.flatnonzero(np.array(is_resolved_number)[parsed.market]).tolist():
         number_range = range_of[int(parsed.market[row])]
         quantiles = parsed.answer_content[parsed.answer[row]]["quantiles"]
-        levels = tuple(share for share, _ in quantiles)
+        levels = tuple(level for level, _ in quantiles)
         values = [_parse_value_cached(text) for _, text in quantiles]
         groups[levels, number_range.open_low, number_range.open_high].append((row, values))
 
@@ -360,28 +360,25 @@ def _number_columns(parsed: ParsedRows) -> NumberColumns:
                 shares = np.maximum(shares, 0.0)
             if not open_high:
                 shares = np.minimum(shares, 1.0)
+
+            curves = quantile_curves([level / ONE for level in levels], shares, open_low, open_high)
             buckets = [range_of[market].bucket(outcome_share_of[market], BUCKETS) for market in markets]
-            _put_numbers(columns, rows, shares, (levels, open_low, open_high), np.array(buckets))
+            _put_numbers(columns, rows, curves, np.array(buckets), open_low + open_high)
     return columns
 
 
 def _put_numbers(
-    columns: NumberColumns,
-    rows: Ints,
-    values: Floats,
-    shape: tuple[tuple[int, ...], bool, bool],
-    outcome_bucket: Ints,
+    columns: NumberColumns, rows: Ints, curves: Floats, outcome_bucket: Ints, open_ends: int
 ) -> None:
-    """Put in what answers by the same percents gave to the buckets that happened."""
-    levels, open_low, open_high = shape
-    curves = quantile_curves([share / ONE for share in levels], values, open_low, open_high)
-
+    """Put in what the cdfs of these rows gave to the buckets that happened."""
     shares_up_to = np.column_stack([np.zeros(rows.size), curves, np.ones(rows.size)])
     row = np.arange(rows.size)
+
     # Bucket 0 is what lies below the range, and the last one what lies above it.
     bucket_share = shares_up_to[row, outcome_bucket + 1] - shares_up_to[row, outcome_bucket]
     is_beyond = (outcome_bucket == 0) | (outcome_bucket == BUCKETS + 1)
+
     # Within the range the density counts, where the range is 1 wide; beyond it the whole share.
     columns.chance[rows] = np.where(is_beyond, bucket_share, bucket_share * BUCKETS)
-    columns.ignorance[rows] = np.where(is_beyond, OUTSIDE, 1 - OUTSIDE * (open_low + open_high))
+    columns.ignorance[rows] = np.where(is_beyond, OUTSIDE, 1 - OUTSIDE * open_ends)
     columns.median[rows] = curve_medians(curves)

@@ -64,8 +64,8 @@ def compute_agent_profile(connection: Connection, agent: str) -> AgentProfile:
     return build_profile(inputs, agent, blind)
 
 
-def build_profile(inputs: CacheInputs, agent: str, blind: BlindEffect, seed: int = 0) -> AgentProfile:
-    """Return the profile from inputs that were read before; the same seed gives the same digits."""
+def build_profile(inputs: CacheInputs, agent: str, blind: BlindEffect) -> AgentProfile:
+    """Return the profile from inputs that were read before; the same inputs give the same digits."""
     rows = rows_of_agent(inputs.stated, agent)
     scored_rows = evidence_rows(rows)
     stated_rows = answered_rows(rows)
@@ -75,7 +75,7 @@ def build_profile(inputs: CacheInputs, agent: str, blind: BlindEffect, seed: int
     gain = None
     coverage = coverages(rows).get(agent)
     if is_covered(coverage, inputs.min_coverage):
-        gain = next((gain for gain in gains(scored_rows, seed) if gain.agent == agent), None)
+        gain = next((gain for gain in gains(scored_rows) if gain.agent == agent), None)
 
     lots = list(chain.from_iterable(account.lots for account in accounts))
     held_ends = {lot.market: MarketEnd(lot.event, "open", lot.mid, 0) for lot in lots}
@@ -83,12 +83,12 @@ def build_profile(inputs: CacheInputs, agent: str, blind: BlindEffect, seed: int
     equity = sum(account.values[-1] for account in accounts)
     money = None
     if accounts:
-        money = _profit_origin(accounts, scored_rows, families, seed)
+        money = _profit_origin(accounts, scored_rows, families)
 
     coherence = coherence_of(rows, agent, families)
     bargains = coherence_trades(rows, agent, families, coherence.worst_event)
     stated_probability = probability(stated_rows.forecast)
-    rng = np.random.default_rng([seed, 1])
+    rng = np.random.default_rng([0, 1])
     calibration = diagram(
         stated_probability, stated_rows.outcome, rng, stated_rows.market, event=stated_rows.event
     )
@@ -105,7 +105,7 @@ def build_profile(inputs: CacheInputs, agent: str, blind: BlindEffect, seed: int
 
 
 def _profit_origin(
-    accounts: Sequence[AccountTrades], rows: ForecastColumns, families: Sequence[MarketFamily], seed: int
+    accounts: Sequence[AccountTrades], rows: ForecastColumns, families: Sequence[MarketFamily]
 ) -> ProfitOrigin:
     """Return where the profit of an agent's accounts came from."""
     trades, ends = merge_trades(accounts)
@@ -127,7 +127,7 @@ def _profit_origin(
 
     edges = edge_elsewhere(**claims)
     ties = event_ties(families, ends)
-    rng = np.random.default_rng([seed, 2])
+    rng = np.random.default_rng([0, 2])
     return ProfitOrigin(
         split=split_profit(trades, ends, edges),
         luck=luck(trades, ends, ties, rng),

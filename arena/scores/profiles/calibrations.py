@@ -76,8 +76,8 @@ CALIBRATIONS = CacheKind(
 """The calibrations of a cohort by its number."""
 
 
-def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> CohortCalibrations:
-    """Return a cohort's calibrations as of now; the same seed and forecasts give the same digits."""
+def compute_calibrations(connection: Connection, number: int) -> CohortCalibrations:
+    """Return a cohort's calibrations as of now; the same forecasts give the same digits."""
     [stored] = select_cohorts(read_cohorts(connection), number)
     names = [entrant.name for entrant in stored.cohort.entrants if entrant.kind != MARKET]
     forecasts = read_forecast_columns(connection, number)
@@ -88,28 +88,24 @@ def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> 
     for name in names:
         own = rows_of_agent(bets, name)
         columns = (own.outcome, own.market, own.market)  # each market counts as an event
-        anchored.append(_forecaster_calibration(name, own.anchored, *columns, [seed, 2]))
-        implied.append(_forecaster_calibration(name, own.implied, *columns, [seed, 3]))
+        anchored.append(_forecaster_calibration(name, own.anchored, *columns, 2))
+        implied.append(_forecaster_calibration(name, own.implied, *columns, 3))
 
     return CohortCalibrations(
-        stated=agent_calibrations(forecasts, names, seed),
+        stated=agent_calibrations(forecasts, names),
         anchored=tuple(anchored),
         implied=tuple(implied),
-        market=price_calibration(forecasts, seed),
+        market=price_calibration(forecasts),
     )
 
 
-def agent_calibrations(
-    forecasts: ForecastColumns, names: Sequence[str], seed: int = 0
-) -> tuple[ForecasterCalibration, ...]:
+def agent_calibrations(forecasts: ForecastColumns, names: Sequence[str]) -> tuple[ForecasterCalibration, ...]:
     """Return the calibrations of agents' stated probabilities; equal forecasts have the same digits."""
     calibrations = []
     for name in names:
         own = answered_rows(rows_of_agent(forecasts, name))
         stated = probability(own.forecast)
-        calibrations.append(
-            _forecaster_calibration(name, stated, own.outcome, own.market, own.event, [seed, 1])
-        )
+        calibrations.append(_forecaster_calibration(name, stated, own.outcome, own.market, own.event, 1))
     return tuple(calibrations)
 
 
@@ -122,19 +118,17 @@ def season_calibrations(connection: Connection, cohort: int | None) -> tuple[For
     return (*calibrations, price_calibration(forecasts))
 
 
-def price_calibration(forecasts: ForecastColumns, seed: int = 0) -> ForecasterCalibration:
+def price_calibration(forecasts: ForecastColumns) -> ForecasterCalibration:
     """Return the calibration of the price of every market shown, once a round."""
     once = shown_once(forecasts)
-    return _forecaster_calibration(
-        MARKET, probability(once.mid), once.outcome, once.market, once.event, [seed, 4]
-    )
+    return _forecaster_calibration(MARKET, probability(once.mid), once.outcome, once.market, once.event, 4)
 
 
 def _forecaster_calibration(
-    agent: str, forecast: Floats, outcome: Ints, market: Ints, event: Ints, seed: list[int]
+    agent: str, forecast: Floats, outcome: Ints, market: Ints, event: Ints, stream: int
 ) -> ForecasterCalibration:
     """Return the calibration of a forecaster in one reading."""
     scored = int(np.count_nonzero(outcome >= 0))
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng([0, stream])  # each reading has draws of its own
     reliability = diagram(forecast, outcome, rng, market, draws=WORLDS, most=POINTS, event=event)
     return ForecasterCalibration(agent, outcome.size, scored, reliability)

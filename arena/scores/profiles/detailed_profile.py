@@ -125,28 +125,26 @@ def read_agent_profile(connection: Connection, agent: str) -> AgentProfile:
     return compute_agent_profile(connection, agent)
 
 
-def compute_profile(
-    inputs: CacheInputs, agent: str, parts: Parts, blind: BlindEffect, seed: int = 0
-) -> DetailedProfile:
-    """Return an agent's profile, the same digits for the same seed; `parts` are everyone's slices."""
+def compute_profile(inputs: CacheInputs, agent: str, parts: Parts, blind: BlindEffect) -> DetailedProfile:
+    """Return an agent's profile, the same digits for the same inputs; `parts` are everyone's slices."""
     rows = rows_of_agent(inputs.stated, agent)
     counted = answered_rows(rows)
     stated = probability(rows.forecast[rows.stated])
     histogram, _ = np.histogram(stated, bins=BINS, range=(0, 1))
 
     bets = rows_of_agent(inputs.bets, agent)
-    anchored_chance = np.random.default_rng([seed + 1, 1])
-    implied_chance = np.random.default_rng([seed + 2, 1])
+    anchored_chance = np.random.default_rng([1, 1])
+    implied_chance = np.random.default_rng([2, 1])
     best, worst = _notable_forecasts(inputs, agent)
 
     slices = {}
     calibrated = {}
     for by in PROFILE_SLICES:
         slices[by] = tuple(part for part in parts[by] if part.gain.agent == agent)
-        calibrated[by] = tuple(slice_calibrations(counted, by, seed))
+        calibrated[by] = tuple(slice_calibrations(counted, by))
 
     return DetailedProfile(
-        profile=build_profile(inputs, agent, blind, seed),
+        profile=build_profile(inputs, agent, blind),
         anchored=diagram(bets.anchored, bets.outcome, anchored_chance, bets.market),
         implied=diagram(bets.implied, bets.outcome, implied_chance, bets.market),
         histogram=tuple(histogram.tolist()),
@@ -192,13 +190,13 @@ def profile_figures(detailed: DetailedProfile) -> ProfileFigures:
     )
 
 
-def slice_calibrations(rows: ForecastColumns, by: str, seed: int = 0) -> list[Calibrated]:
+def slice_calibrations(rows: ForecastColumns, by: str) -> list[Calibrated]:
     """Return the calibration of rows in each slice that holds any of them, in the order of slices."""
     names, slice_number = BY[by](rows)
     order = list(names)
     labels = np.array(names, dtype=np.str_)[slice_number]
     slices = calibrating.calibration_by_label(
-        labels, probability(rows.forecast), rows.outcome, seed, rows.market, WORLDS
+        labels, probability(rows.forecast), rows.outcome, 0, rows.market, WORLDS
     )
     return sorted(slices, key=lambda part: order.index(part.label))
 

@@ -160,6 +160,11 @@ def none_for_nan(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
+def negative_or_none(value: float | None) -> float | None:
+    """Return the negative of a value, None for None."""
+    return None if value is None else -value
+
+
 def highest_first(value: float | None) -> float:
     """Return a sort key: high values first, None last."""
     return math.inf if value is None else -value

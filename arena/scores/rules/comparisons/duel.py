@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from arena.scores.rules._columns import Flags, none_for_nan
+from arena.scores.rules._columns import Flags, negative_or_none, none_for_nan
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import EventSums, information, sum_by_event
 from arena.scores.rules.comparisons.gain import reason_of
@@ -68,15 +68,10 @@ class Duel:
             self,
             a=self.b,
             b=self.a,
-            gap=_negative(self.gap),
-            low=_negative(self.high),
-            high=_negative(self.low),
+            gap=negative_or_none(self.gap),
+            low=negative_or_none(self.high),
+            high=negative_or_none(self.low),
         )
-
-
-def _negative(value: float | None) -> float | None:
-    """Return the negative of a difference, None for None."""
-    return None if value is None else -value
 
 
 def duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Duel:
