@@ -15,9 +15,8 @@ from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.cohort import CohortRow, RoundRow
 from arena.record.schema.database import Connection
 from arena.record.schema.typed import joined, select
-from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
-from arena.scores.comparisons import turns_basis
+from arena.scores.comparisons import scores_and_turns
 from arena.scores.files.by_question import AutocastScores, QuestionScores, autocast_scores, score_questions
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.report import FileReport, report_data, report_file
@@ -109,12 +108,7 @@ class AllKinds:
     autocast: Mapping[str, AutocastScores]
 
 
-ALL_KINDS = CacheKind(
-    "all kinds",
-    "all kinds 2",
-    TypeAdapter(AllKinds),
-    lambda connection, _: f"{scores_basis(connection)}; {turns_basis(connection)}",
-)
+ALL_KINDS = CacheKind("all kinds", "all kinds 2", TypeAdapter(AllKinds), scores_and_turns)
 """The scores of all kinds of questions, over all cohorts or of one by its number."""
 
 

@@ -45,7 +45,7 @@ from arena.scores.rules.comparisons.duel_evidence import (
 )
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.evidence import Evidence, EvidenceRows, evidence
-from arena.scores.rules.comparisons.gain import Gain, surest_first
+from arena.scores.rules.comparisons.gain import Gain, gain_order
 from arena.scores.rules.comparisons.gain import gains as gains_of
 from arena.scores.rules.comparisons.indirect_duel import indirect_duel
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
@@ -117,12 +117,12 @@ def turns_basis(connection: Connection) -> str:
     return f"turn {turn}, {failed} failed"
 
 
-COMPARISONS = CacheKind(
-    "comparisons",
-    "evidence 8",
-    TypeAdapter(Comparisons),
-    lambda connection, _: f"{scores_basis(connection)}; {turns_basis(connection)}",
-)
+def scores_and_turns(connection: Connection, _: object) -> str:
+    """Return a text that changes with every resolution, and with every turn that is played or fails."""
+    return f"{scores_basis(connection)}; {turns_basis(connection)}"
+
+
+COMPARISONS = CacheKind("comparisons", "evidence 8", TypeAdapter(Comparisons), scores_and_turns)
 """The comparisons of all cohorts together, or of one by its number: the slow part of a leaderboard."""
 
 
@@ -261,7 +261,7 @@ def compare_agents(
             unranked.add(name)
 
     season = season_forecasts(_without_agents(rows, unranked))
-    gains_by_certainty = surest_first(gains_of(season))
+    gains_by_certainty = sorted(gains_of(season), key=gain_order)
 
     # The first of a group in line-up order is its head, as among the entries of duels.
     copies = find_copies(season, ranked, families, sources)

@@ -9,7 +9,7 @@ from math import hypot, isnan
 
 import numpy as np
 
-from arena.record.model.columns import Flags, Floats, Ints
+from arena.record.model.columns import Flags
 from arena.record.queries.holdout import read_held_out
 from arena.record.schema.database import Connection
 from arena.scores.all_kinds import read_all_kinds
@@ -68,21 +68,16 @@ def _holdout_drops(table: ForecastTable, scored: QuestionScores, is_held: Flags)
     means = []
     counts = []
     for is_part in (~is_held_row, is_held_row):
-        means.append(_mean_errors(scored, error, is_part))
-        counted = scored.who[is_part & ~np.isnan(error)]
-        counts.append(np.bincount(counted, minlength=len(table.forecasters)))
+        rows = np.flatnonzero(is_part & ~np.isnan(error))
+        who = scored.who[rows]
+        means.append(mean_intervals(who, scored.event[rows], error[rows], len(scored.forecasters)))
+        counts.append(np.bincount(who, minlength=len(scored.forecasters)))
 
     drops = []
     for place, agent in enumerate(table.forecasters):
         sizes = (int(counts[0][place]), int(counts[1][place]))
         drops.append(_holdout_drop(agent, place, means, sizes))
     return sorted(drops, key=lambda row: (row.drop is None, row.drop or 0.0, row.agent))
-
-
-def _mean_errors(scored: QuestionScores, error: Floats, is_wanted: Flags) -> MeanIntervals:
-    """Return everyone's mean error on one part of the questions, by event."""
-    rows: Ints = np.flatnonzero(is_wanted)
-    return mean_intervals(scored.who[rows], scored.event[rows], error[rows], len(scored.forecasters))
 
 
 def _holdout_drop(agent: str, place: int, means: list[MeanIntervals], sizes: tuple[int, int]) -> HoldoutDrop:

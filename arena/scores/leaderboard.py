@@ -429,7 +429,8 @@ def rank_agents(
     verdict = None
     if is_whole:
         verdict = _verdict(board, comparisons, stated)
-        board = _rows_in_order(verdict, board)
+        row_of = {row.agent: row for row in board}
+        board = [replace(row_of[agent.agent], **agent.row_fields) for agent in verdict.agents]
 
     noise = None if comparisons.noise is None else comparisons.noise.typical
     return Leaderboard(verdict, noise, tuple(board))
@@ -463,12 +464,6 @@ def _verdict(board: Sequence[LeaderboardRow], comparisons: Comparisons, stated: 
         expected=expected_verdict(stated),
     )
     return make_verdict(candidates, comparisons.pairs, comparisons.against_price, state)
-
-
-def _rows_in_order(verdict: Verdict, board: Sequence[LeaderboardRow]) -> list[LeaderboardRow]:
-    """Return the rows in the order of the verdict, each with its agent's part of it."""
-    row_of = {row.agent: row for row in board}
-    return [replace(row_of[agent.agent], **agent.row_fields) for agent in verdict.agents]
 
 
 def _certainty_order(row: LeaderboardRow) -> tuple[bool, bool, float, float, str]:

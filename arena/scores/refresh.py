@@ -75,7 +75,7 @@ def refresh_cache(record: Record, at: datetime, progress: Progress | None = None
         count += _write_one_by_one(record, rows, len(stale), progress)
 
     with record.reading() as connection:
-        if not _agents_are_current(connection):
+        if not FIGURES.is_current(connection):  # the figures are written after all else of agents
             count += _refresh_agents(record, connection, at, progress)
     return count
 
@@ -91,7 +91,7 @@ def is_stale(connection: Connection) -> bool:
         return True
     if not CATEGORIES.is_current(connection) or _stale_calibrations(connection):
         return True
-    return not _agents_are_current(connection)
+    return not FIGURES.is_current(connection)
 
 
 def _leaderboard_keys(connection: Connection) -> list[int | None]:
@@ -103,11 +103,6 @@ def _stale_calibrations(connection: Connection) -> list[int]:
     """Return the cohorts whose calibrations are stale."""
     numbers = [stored.cohort.number for stored in read_cohorts(connection)]
     return [number for number in numbers if not CALIBRATIONS.is_current(connection, number)]
-
-
-def _agents_are_current(connection: Connection) -> bool:
-    """Tell whether all cached values of agents are current; the figures are written last."""
-    return FIGURES.is_current(connection)
 
 
 def _refresh_agents(record: Record, connection: Connection, at: datetime, progress: Progress | None) -> int:

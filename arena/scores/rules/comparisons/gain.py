@@ -11,7 +11,7 @@
 - Source: seed 002 section 1.5; Diebold and Mariano (1995), here clustered by event.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,12 +42,7 @@ class Gain:
     reason: str | None
 
 
-def surest_first(gains: Iterable[Gain]) -> list[Gain]:
-    """Return the gains, the highest lower end of an interval first, then the highest gain, then by name."""
-    return sorted(gains, key=_surest)
-
-
-def _surest(gain: Gain) -> tuple[float, float, NaturalKey]:
+def gain_order(gain: Gain) -> tuple[float, float, NaturalKey]:
     """Return the sort key of gains: the surest first."""
     return highest_first(gain.low), highest_first(gain.skill), natural_key(gain.agent)
 
