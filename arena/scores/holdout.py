@@ -80,13 +80,15 @@ def _holdout_drops(table: ForecastTable, scored: QuestionScores, is_held: Flags)
     return sorted(drops, key=lambda row: (row.drop is None, row.drop or 0.0, row.agent))
 
 
-def _holdout_drop(agent: str, place: int, means: list[MeanIntervals], sizes: tuple[int, int]) -> HoldoutDrop:
+def _holdout_drop(
+    agent: str, forecaster_number: int, means: list[MeanIntervals], sizes: tuple[int, int]
+) -> HoldoutDrop:
     """Return an agent's errors and their difference.
 
     The two parts share no event, so the squares of the intervals' half widths add up.
     """
-    open_error, held_out_error = (float(part.mean[place]) for part in means)
-    half_widths = [float(part.high[place] - part.mean[place]) for part in means]
+    open_error, held_out_error = (float(part.mean[forecaster_number]) for part in means)
+    half_widths = [float(part.high[forecaster_number] - part.mean[forecaster_number]) for part in means]
     drop = held_out_error - open_error
     half_width = hypot(*half_widths)
     has_interval = not isnan(half_width)

@@ -119,18 +119,18 @@ def metaculus_scores(
     return tuple(sorted(means, key=peer_order))
 
 
-def _forecast_grid(rows: ForecastColumns, question: Ints, known: Floats, base: Flags) -> ForecastGrid:
+def _forecast_grid(rows: ForecastColumns, question: Ints, known_times: Floats, base: Flags) -> ForecastGrid:
     """Return the forecasts as a table: a line for each instant of a question, a column for each agent."""
-    spans = question_spans(rows, question, known)
+    spans = question_spans(rows, question, known_times)
     is_yes = np.zeros(spans.opens.size, dtype=np.bool_)
     is_yes[question] = rows.outcome == 1
 
     instant_numbers = number_instants(question, rows.at)
-    instants, line = np.unique(instant_numbers, return_inverse=True)
+    instants, line_of_row = np.unique(instant_numbers, return_inverse=True)
     question_of_line = instants // INSTANTS
     stated = np.full((instants.size, len(rows.agents)), np.nan)
     counted_rows = np.flatnonzero(rows.stated & ~rows.early)
-    stated[line[counted_rows], rows.agent[counted_rows]] = stated_belief(rows.forecast[counted_rows])
+    stated[line_of_row[counted_rows], rows.agent[counted_rows]] = stated_belief(rows.forecast[counted_rows])
 
     return ForecastGrid(
         question=question_of_line,

@@ -180,14 +180,14 @@ def _yes_no_columns(season: SeasonRows, forecasters: tuple[str, ...], lives: Mar
     """Return the columns of yes/no markets, sorted by question, forecaster and time."""
     rows = season.yes_no
     counted_rows = np.flatnonzero(~rows.early)
-    used = np.unique(rows.market[counted_rows]).tolist()
-    questions = sorted(rows.markets[place] for place in used)
+    markets_used = np.unique(rows.market[counted_rows]).tolist()
+    questions = sorted(rows.markets[place] for place in markets_used)
     question_of = {name: place for place, name in enumerate(questions)}
     pages = [season.markets[name] for name in questions]
     events, event = _names_and_numbers([page.event for page in pages])
     categories, category = _names_and_numbers([page.category for page in pages])
     outcome = np.array([page.outcome for page in pages], dtype=np.float64)
-    times = lives.of(tuple(questions))
+    question_times = lives.of(tuple(questions))
 
     forecaster_number = {name: place for place, name in enumerate(forecasters)}
     forecaster_of_agent = np.array([forecaster_number.get(name, -1) for name in rows.agents], dtype=np.int64)
@@ -209,7 +209,7 @@ def _yes_no_columns(season: SeasonRows, forecasters: tuple[str, ...], lives: Mar
         "category": category[question],
         "market": rows.price[counted_rows],
         "time": rows.time[counted_rows],
-        **{column: values[question] for column, values in times.items()},
+        **{column: values[question] for column, values in question_times.items()},
     }
 
 

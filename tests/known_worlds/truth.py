@@ -9,7 +9,7 @@ import numpy as np
 from arena.record.model.columns import anchored_belief, implied_belief
 from arena.scores.rules.comparisons.duel import duel
 from arena.scores.rules.comparisons.events import EventSums
-from arena.scores.rules.comparisons.gain import sums_of
+from arena.scores.rules.comparisons.gain import sums_by_event_of
 from arena.scores.rules.comparisons.indirect_duel import indirect_duels
 from arena.scores.rules.comparisons.interval import intervals
 from arena.scores.rules.comparisons.wild_bootstrap import LEVEL, error, p_values, signed_sums
@@ -67,14 +67,14 @@ def coverage(shape: Shape, markets: int, events: int, seasons: int, middle: floa
     rng = chances("truth", shape, markets, middle)
     place = world(sizes(shape, MANY, markets, rng), rng, middle=middle)
     found = played(place, {"a": seer(place, SHARP, rng)})
-    truth = sums_of(found, found.by_agent[0]).mean
+    truth = sums_by_event_of(found, found.by_agent[0]).mean
     held = {"wild": 0, "i.i.d. rows": 0, "percentile": 0}
     for number in range(seasons):
         rng = chances("coverage", shape, markets, events, number)
         place = world(sizes(shape, events, markets, rng), rng, middle=middle)
         found = played(place, {"a": seer(place, SHARP, rng)})
         said = found.by_agent[0]
-        sums = sums_of(found, said)
+        sums = sums_by_event_of(found, said)
         span = intervals(signed_sums(found.events, [sums], number), [True])[0]
         held["wild"] += span.low <= truth <= span.high
         for name, (low, high) in {
@@ -132,7 +132,7 @@ def different_markets(events: int, seasons: int) -> Share:
             indirect_duels(together(parts), pair, number)[0].winner() is not None
         )
         raw = together(parts, raw=True)
-        a, b = (sums_of(raw, own) for own in raw.by_agent)
+        a, b = (sums_by_event_of(raw, own) for own in raw.by_agent)
         told["raw Brier"] += abs(a.mean - b.mean) > 1.96 * float(np.hypot(error(a), error(b)))
     shares = {name: count / seasons for name, count in told.items()}
     what = f"equal agents on different markets are told apart: {events} events each"

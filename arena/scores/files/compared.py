@@ -173,19 +173,19 @@ def _season(priced: ForecastTable) -> SeasonForecasts:
 
 def _evidence(rows: ForecastTable, name: str) -> Evidence:
     """Return the evidence that a forecaster is closer than the price."""
-    made, known = _made_and_known_times(rows)
+    made, known_time = _made_and_known_times(rows)
     price = _price_of(rows)
-    own = np.flatnonzero((rows.forecaster == rows.forecasters.index(name)) & ~np.isnan(price))
+    own_rows = np.flatnonzero((rows.forecaster == rows.forecasters.index(name)) & ~np.isnan(price))
     return evidence(
         EvidenceRows(
-            story=rows.event[own],
-            market=rows.question[own],
-            made=made[own],
-            known=np.where(known[own] <= rows.as_of, known[own], np.inf),
-            forecast=rows.probability[own],
-            price=price[own],
-            payout=rows.outcome[own],
-            question=None if rows.option_of is None else rows.option_of[own],
+            story=rows.event[own_rows],
+            market=rows.question[own_rows],
+            made=made[own_rows],
+            known=np.where(known_time[own_rows] <= rows.as_of, known_time[own_rows], np.inf),
+            forecast=rows.probability[own_rows],
+            price=price[own_rows],
+            payout=rows.outcome[own_rows],
+            question=None if rows.option_of is None else rows.option_of[own_rows],
         )
     )
 

@@ -140,16 +140,16 @@ class ForecastTable:
 
     def take(self, rows: Ints, category: str | None = None) -> "ForecastTable":
         """Return some of the rows, and the other questions of one category; the names stay."""
-        taken: dict[str, Any] = {}
+        changes: dict[str, Any] = {}
         for column in fields(self):
             values = getattr(self, column.name)
             if isinstance(values, np.ndarray):
-                taken[column.name] = values[rows]
+                changes[column.name] = values[rows]
 
         if category is not None:
-            taken["forms"] = tuple(form for form in self.forms if form.category == category)
-            taken["unanswered"] = tuple(own for own in self.unanswered if own.category == category)
-        return replace(self, **taken)
+            changes["forms"] = tuple(form for form in self.forms if form.category == category)
+            changes["unanswered"] = tuple(own for own in self.unanswered if own.category == category)
+        return replace(self, **changes)
 
 
 def read_forecasts(name: str, text: str, named: Mapping[str, str] | None = None) -> ForecastTable:

@@ -172,14 +172,14 @@ def _chance_grid(rows: TimedRows, sorted_rows: Ints, base: Flags) -> ChanceGrid:
 
     shape = (first_rows.size, base.size)
     chance = np.full(shape, np.nan)
-    own = np.full(shape, np.nan)
+    own_points = np.full(shape, np.nan)
     chance[line, rows.forecaster[sorted_rows]] = rows.chance[sorted_rows]
-    own[line, rows.forecaster[sorted_rows]] = rows.own[sorted_rows]
+    own_points[line, rows.forecaster[sorted_rows]] = rows.own[sorted_rows]
     return ChanceGrid(
         question=rows.question[first_rows],
         time=rows.time[first_rows],
         chance=chance,
-        own=own,
+        own=own_points,
         points=rows.points[first_rows],
         opens=rows.opens[first_rows],
         ends=np.minimum(rows.closes[first_rows], rows.scheduled[first_rows]),

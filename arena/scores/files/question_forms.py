@@ -249,77 +249,77 @@ def read_forms(cells: Cells, times: Mapping[str, Floats]) -> tuple[FormQuestion,
     return tuple(questions)
 
 
-def _question(name: str, own: FormRows) -> FormQuestion:
+def _question(name: str, question_rows: FormRows) -> FormQuestion:
     """Return a question with the forecasts in its rows."""
-    answered = [row for row in own.rows if not own.is_unanswered(row)]
-    with_option = [row for row in answered if own.text("option", row)]
+    answered = [row for row in question_rows.rows if not question_rows.is_unanswered(row)]
+    with_option = [row for row in answered if question_rows.text("option", row)]
     if with_option and len(with_option) < len(answered):
         other_rows = set(answered) ^ set(with_option)
         what = "the same question has options in some lines only"
         raise CellError("option", min(other_rows), what, "name one in all")
 
     event = name
-    if "event" in own.cells.columns:
-        event = own.shared("event") or own_event(name)
+    if "event" in question_rows.cells.columns:
+        event = question_rows.shared("event") or own_event(name)
     category = None
-    if "category" in own.cells.columns:
-        category = own.shared("category")
-    is_ended = bool(own.shared("outcome"))
+    if "category" in question_rows.cells.columns:
+        category = question_rows.shared("category")
+    is_ended = bool(question_rows.shared("outcome"))
     question = FormQuestion(
         name=name,
         kind="number",
         event=event,
         category=category,
         ended=is_ended,
-        forecasters=frozenset(own.text("forecaster", row) for row in own.rows),
-        called_off=not is_ended and isfinite(own.time("resolved", nan)),
+        forecasters=frozenset(question_rows.text("forecaster", row) for row in question_rows.rows),
+        called_off=not is_ended and isfinite(question_rows.time("resolved", nan)),
     )
     if with_option:
-        return _choice_question(replace(question, kind="choice"), own)
-    return _number_question(question, own)
+        return _choice_question(replace(question, kind="choice"), question_rows)
+    return _number_question(question, question_rows)
 
 
-def _lifetime(own: FormRows, starts: Floats) -> MetaculusQuestion:
+def _lifetime(question_rows: FormRows, starts: Floats) -> MetaculusQuestion:
     """Return the lifetime of a question; a nominal one if its times are unknown."""
-    if not own.has_life:
+    if not question_rows.has_life:
         return MetaculusQuestion(0.0, 1.0, 1.0)
 
-    closes = own.time("close", nan)
-    spot = own.time("spot", nan)
+    closes = question_rows.time("close", nan)
+    spot = question_rows.time("spot", nan)
     return MetaculusQuestion(
-        opens=own.time("open", float(starts.min())),
+        opens=question_rows.time("open", float(starts.min())),
         closes=closes,
-        scheduled=own.time("scheduled_close", closes),
+        scheduled=question_rows.time("scheduled_close", closes),
         spot=spot if isfinite(spot) else None,
     )
 
 
-def _standing_times(own: FormRows, forecasts: FormForecasts[Content]) -> tuple[Floats, Floats]:
+def _standing_times(question_rows: FormRows, forecasts: FormForecasts[Content]) -> tuple[Floats, Floats]:
     """Return the times from which and until which each forecast stood."""
     who = np.array(forecasts.who)
     is_followed = np.append(who[1:] == who[:-1], False)
-    if not own.has_life:
+    if not question_rows.has_life:
         # Without times only the last forecast stands: the others end when they start.
         return np.zeros(who.size), np.where(is_followed, 0.0, inf)
 
     start = np.array(forecasts.at)
-    if "time" not in own.times:
-        start = own.times["open"][forecasts.row]
+    if "time" not in question_rows.times:
+        start = question_rows.times["open"][forecasts.row]
     own_end = np.full(who.size, nan)
-    if "end" in own.times:
-        own_end = own.times["end"][forecasts.row]
+    if "end" in question_rows.times:
+        own_end = question_rows.times["end"][forecasts.row]
 
     # `fmin` takes the other time where one is NaN.
     next_start = np.where(is_followed, np.roll(forecasts.at, -1), inf)
     return start, np.fmin(own_end, next_start)
 
 
-def _choice_question(question: FormQuestion, own: FormRows) -> FormQuestion:
+def _choice_question(question: FormQuestion, question_rows: FormRows) -> FormQuestion:
     """Return a multiple choice question with its forecasts."""
-    happened = own.shared("outcome")
-    names = _option_names(own, happened)
-    forecasts = own.forecasts(lambda rows: _option_forecast(own, rows, names))
-    if own.cells.faults.found or not forecasts.who:
+    happened = question_rows.shared("outcome")
+    names = _option_names(question_rows, happened)
+    forecasts = question_rows.forecasts(lambda rows: _option_forecast(question_rows, rows, names))
+    if question_rows.cells.faults.found or not forecasts.who:
         return question
 
     probabilities = np.array([forecast.given for forecast in forecasts.content])
@@ -340,14 +340,14 @@ def _choice_question(question: FormQuestion, own: FormRows) -> FormQuestion:
             odds=np.array([forecast.odds for forecast in forecasts.content]),
             margin=np.array([forecast.margin for forecast in forecasts.content]),
             answer=answer,
-            times={column: values[forecasts.row] for column, values in own.times.items()},
-            reasons=tuple(own.text("reason", row) for row in forecasts.row),
+            times={column: values[forecasts.row] for column, values in question_rows.times.items()},
+            reasons=tuple(question_rows.text("reason", row) for row in forecasts.row),
         ),
     )
     if answer is None:
         return question
 
-    start, end = _standing_times(own, forecasts)
+    start, end = _standing_times(question_rows, forecasts)
     count = len(forecasts.who)
     return replace(
         question,
@@ -355,13 +355,13 @@ def _choice_question(question: FormQuestion, own: FormRows) -> FormQuestion:
         distance=np.full(count, nan),
         blank=(1 - 1 / len(names)) / 2,
         forecasts=multiple_choice(forecasts.who, start, probabilities, answer, end),
-        lived=_lifetime(own, start),
+        lived=_lifetime(question_rows, start),
     )
 
 
-def _option_names(own: FormRows, happened: str) -> list[str]:
+def _option_names(question_rows: FormRows, happened: str) -> list[str]:
     """Return the options of a question, "yes" first and "Other" last."""
-    options = {own.text("option", row) for row in own.rows} - {""}
+    options = {question_rows.text("option", row) for row in question_rows.rows} - {""}
     has_other = OTHER in map(str.lower, options)
     if happened and has_other:  # "Other" stands for an option that nobody had yet
         options.add(happened)
@@ -369,10 +369,14 @@ def _option_names(own: FormRows, happened: str) -> list[str]:
     names = option_order(options)
     if happened and happened not in names:
         what = f"{happened[:40]!r} is none of the options: {', '.join(names)[:200]}"
-        raise CellError("outcome", own.first, what, "write the option that happened, as in the column option")
+        raise CellError(
+            "outcome", question_rows.first, what, "write the option that happened, as in the column option"
+        )
     if len(names) < 2:
         what = "with a single option there is nothing to forecast"
-        raise CellError("option", own.first, what, "give every option a line, the unlikely ones too")
+        raise CellError(
+            "option", question_rows.first, what, "give every option a line, the unlikely ones too"
+        )
     return names
 
 
@@ -393,22 +397,24 @@ class OptionForecast:
     margin: float
 
 
-def _option_forecast(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> OptionForecast | None:
+def _option_forecast(
+    question_rows: FormRows, rows: Sequence[int], names: Sequence[str]
+) -> OptionForecast | None:
     """Return one forecast; None if the probability of an option is empty, which makes it unanswered."""
     probability_of: dict[str, float] = {}
     hint = "write a probability from 0 to 1, such as 0.35 or 35%"
     for row in rows:
-        if not own.text("probability", row):
+        if not question_rows.text("probability", row):
             return None
-        option = own.text("option", row)
+        option = question_rows.text("option", row)
         if option in probability_of:
             raise CellError("option", row, f"{option[:40]!r} appears twice in one forecast", "remove one")
         probability_of[option] = nan
-        with own.cells.noted():
-            probability_of[option] = own.number("probability", row, parse_share, hint)
+        with question_rows.cells.noted():
+            probability_of[option] = question_rows.number("probability", row, parse_share, hint)
 
     _check_option_forecast(probability_of, rows[0], names)
-    odds = _market_odds(own, rows, names)
+    odds = _market_odds(question_rows, rows, names)
     odds_total = float(odds.sum())
     if odds_total == 0:
         hint = "write the price of each option, or leave all of them empty"
@@ -417,14 +423,16 @@ def _option_forecast(own: FormRows, rows: Sequence[int], names: Sequence[str]) -
     return OptionForecast(probabilities, odds / odds_total, margin=odds_total - 1)
 
 
-def _market_odds(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> Floats:
+def _market_odds(question_rows: FormRows, rows: Sequence[int], names: Sequence[str]) -> Floats:
     """Return the market's price of each option next to a forecast; NaN unless each has one."""
     odds = np.zeros(len(names))
     hint = "write the price of each option from 0 to 1, or leave all of them empty"
     for row in rows:
-        if not own.text(PRICE, row):
+        if not question_rows.text(PRICE, row):
             return np.full(len(names), nan)
-        odds[names.index(own.text("option", row))] = own.number(PRICE, row, parse_share, hint)
+        odds[names.index(question_rows.text("option", row))] = question_rows.number(
+            PRICE, row, parse_share, hint
+        )
     return odds
 
 
@@ -479,26 +487,31 @@ class NumberRange:
         return max(ceil(share * count - EDGE), 1)
 
 
-def _number_range(own: FormRows) -> NumberRange:
+def _number_range(question_rows: FormRows) -> NumberRange:
     """Return the range of a number; its ends are NaN if the file doesn't give them."""
     hint = "say where the range of the number begins and ends, in the columns low and high"
-    low = _bound(own, "low", hint)
-    high = _bound(own, "high", hint)
+    low = _range_end(question_rows, "low", hint)
+    high = _range_end(question_rows, "high", hint)
     if low >= high:
-        raise CellError("low", own.first, f"the range from {low:g} to {high:g} is empty", hint)
-    return NumberRange(low, high, _is_open(own, "open_low"), _is_open(own, "open_high"))
+        raise CellError("low", question_rows.first, f"the range from {low:g} to {high:g} is empty", hint)
+    return NumberRange(
+        low, high, _is_open_end(question_rows, "open_low"), _is_open_end(question_rows, "open_high")
+    )
 
 
-def _bound(own: FormRows, column: str, hint: str) -> float:
+def _range_end(question_rows: FormRows, column: str, hint: str) -> float:
     """Return an end of the range."""
-    if not own.shared(column):
+    if not question_rows.shared(column):
         return nan
-    return own.number(column, own.first, parse_value, hint)
+    return question_rows.number(column, question_rows.first, parse_value, hint)
 
 
-def _is_open(own: FormRows, column: str) -> bool:
+def _is_open_end(question_rows: FormRows, column: str) -> bool:
     """Tell whether an end of the range is open."""
-    return bool(own.shared(column)) and own.number(column, own.first, parse_outcome, "write yes or no") == 1
+    return (
+        bool(question_rows.shared(column))
+        and question_rows.number(column, question_rows.first, parse_outcome, "write yes or no") == 1
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -510,12 +523,12 @@ class NumberForecast:
     median: float
 
 
-def _number_question(question: FormQuestion, own: FormRows) -> FormQuestion:
+def _number_question(question: FormQuestion, question_rows: FormRows) -> FormQuestion:
     """Return a numeric question with its forecasts."""
-    number_range = _number_range(own)
-    forecasts = own.forecasts(lambda rows: _number_forecast(own, rows, number_range))
+    number_range = _number_range(question_rows)
+    forecasts = question_rows.forecasts(lambda rows: _number_forecast(question_rows, rows, number_range))
     question = replace(question, who=tuple(forecasts.who))
-    if not question.ended or own.cells.faults.found:
+    if not question.ended or question_rows.cells.faults.found:
         return question
 
     outcome_share = nan
@@ -523,7 +536,7 @@ def _number_question(question: FormQuestion, own: FormRows) -> FormQuestion:
     if not density.size or not np.isfinite(density).all():
         # Densities are given at the outcome, so that the outcome itself is needed for others only.
         outcome_share = number_range.share(
-            own.number("outcome", own.first, parse_value, "write what it came to")
+            question_rows.number("outcome", question_rows.first, parse_value, "write what it came to")
         )
 
     outcome_in_range = np.clip(outcome_share, 0, 1)
@@ -537,13 +550,13 @@ def _number_question(question: FormQuestion, own: FormRows) -> FormQuestion:
     if has_distance.any():
         distance[has_distance] = autocast_numeric.each(np.clip(median[has_distance], 0, 1), outcome_in_range)
 
-    start, end = _standing_times(own, forecasts)
+    start, end = _standing_times(question_rows, forecasts)
     return replace(
         question,
         brier=np.full(median.size, nan),
         distance=distance,
         forecasts=_densities_at_outcome(number_range, outcome_share, forecasts, start, end),
-        lived=_lifetime(own, start),
+        lived=_lifetime(question_rows, start),
     )
 
 
@@ -588,18 +601,20 @@ def _density_of_cdf(number_range: NumberRange, outcome_share: float, row: int, c
     return continuous([""], [0.0], cdf, bucket, open_ends)
 
 
-def _number_forecast(own: FormRows, rows: Sequence[int], number_range: NumberRange) -> NumberForecast | None:
+def _number_forecast(
+    question_rows: FormRows, rows: Sequence[int], number_range: NumberRange
+) -> NumberForecast | None:
     """Return one numeric forecast; None if it is left empty."""
     row = rows[0]
     if len(rows) > 1:
-        who = own.text("forecaster", row)[:40]
-        what = f"{who!r} has forecast the same question in {own.cells.beside(row, rows[1])}"
+        who = question_rows.text("forecaster", row)[:40]
+        what = f"{who!r} has forecast the same question in {question_rows.cells.beside(row, rows[1])}"
         raise CellError("forecaster", rows[1], what, "remove one of them; updates need a column time")
-    if own.is_unanswered(row):
+    if question_rows.is_unanswered(row):
         return None
 
-    single_columns = [column for column in ("cdf", "density", "value") if own.text(column, row)]
-    quantiles = [column for column in QUANTILES if own.text(column, row)]
+    single_columns = [column for column in ("cdf", "density", "value") if question_rows.text(column, row)]
+    quantiles = [column for column in QUANTILES if question_rows.text(column, row)]
     # A density may come with a value, which is then its median.
     ways = len(single_columns) + bool(quantiles)
     if ways > 1 and single_columns != ["density", "value"]:
@@ -609,17 +624,17 @@ def _number_forecast(own: FormRows, rows: Sequence[int], number_range: NumberRan
         )
 
     if quantiles:
-        return _forecast_of_cdf(_cdf_of_quantiles(own, row, quantiles, number_range))
+        return _forecast_of_cdf(_cdf_of_quantiles(question_rows, row, quantiles, number_range))
     if single_columns == ["cdf"]:
-        return _forecast_of_cdf(_parse_cdf(own, row, number_range))
+        return _forecast_of_cdf(_parse_cdf(question_rows, row, number_range))
 
     density = nan
     if "density" in single_columns:
         hint = "write the density at what happened, where the range is 1 wide: a number above 0"
-        density = own.number("density", row, parse_positive, hint)
+        density = question_rows.number("density", row, parse_positive, hint)
     value = nan
     if "value" in single_columns:
-        value = own.number("value", row, parse_value, "write a number or a date")
+        value = question_rows.number("value", row, parse_value, "write a number or a date")
     return NumberForecast(curve=None, density=density, median=number_range.share(value))
 
 
@@ -656,10 +671,10 @@ def _check_has_range(column: str, row: int, number_range: NumberRange) -> None:
         raise CellError(column, row, what, "add the columns low and high, and open_low and open_high")
 
 
-def _parse_cdf(own: FormRows, row: int, number_range: NumberRange) -> Floats:
+def _parse_cdf(question_rows: FormRows, row: int, number_range: NumberRange) -> Floats:
     """Return the cdf of a row; raise `CellError` if it is invalid."""
     _check_has_range("cdf", row, number_range)
-    text = own.text("cdf", row)
+    text = question_rows.text("cdf", row)
     hint = "write cumulative probabilities at equal steps from low to high, such as [0, 0.2, 0.7, 1]"
     try:
         values = text.split()
@@ -683,26 +698,30 @@ def _parse_cdf(own: FormRows, row: int, number_range: NumberRange) -> Floats:
     return cdf
 
 
-def _cdf_of_quantiles(own: FormRows, row: int, columns: Sequence[str], number_range: NumberRange) -> Floats:
+def _cdf_of_quantiles(
+    question_rows: FormRows, row: int, columns: Sequence[str], number_range: NumberRange
+) -> Floats:
     """Return the cdf of quantiles: linear between them, with the site's floor.
 
     Beyond the outermost quantiles, a closed end receives the rest evenly; towards an open one, the last slope
     continues.
     """
-    first = columns[0]
-    _check_has_range(first, row, number_range)
+    first_column = columns[0]
+    _check_has_range(first_column, row, number_range)
     if len(columns) < 2:
         what = "one quantile is not a forecast"
-        raise CellError(first, row, what, "give two at least, such as q10 and q90")
+        raise CellError(first_column, row, what, "give two at least, such as q10 and q90")
 
     levels = [int(column[1:]) / 100 for column in columns]
     hint = "write a number or a date"
-    values = [number_range.share(own.number(column, row, parse_value, hint)) for column in columns]
+    values = [number_range.share(question_rows.number(column, row, parse_value, hint)) for column in columns]
     for column, (low, high) in zip(columns[1:], pairwise(values), strict=True):
         if high < low:
             raise CellError(column, row, "it is below a lower quantile", "correct one of them")
     if number_range.excludes(values[0]) or number_range.excludes(values[-1]):
-        raise CellError(first, row, "a quantile lies beyond a closed end", "correct it, or open that end")
+        raise CellError(
+            first_column, row, "a quantile lies beyond a closed end", "correct it, or open that end"
+        )
 
     curves = quantile_curves(levels, np.array([values]), number_range.open_low, number_range.open_high)
     curve: Floats = curves[0]

@@ -209,7 +209,7 @@ def has_options(form: QuestionForm) -> bool:
 
 
 def _choice_question(
-    question: FormQuestion, parsed: ParsedRows, part: slice, happened: str, times: Mapping[str, float]
+    question: FormQuestion, parsed: ParsedRows, part: slice, happened: str, lifetime: Mapping[str, float]
 ) -> FormQuestion:
     """Return a multiple choice question with the answers to it."""
     form = parsed.form[part]
@@ -237,7 +237,7 @@ def _choice_question(
     shares /= shares.sum(axis=1, keepdims=True)
     odds_total = odds.sum(axis=1)
     reasons = parsed.rows.reasons
-    question_times = {column: np.full(count, value) for column, value in times.items()}
+    question_times = {column: np.full(count, value) for column, value in lifetime.items()}
     outcome = names.index(happened) if happened else None
     question = replace(
         question,

@@ -88,11 +88,11 @@ class _Cells:
         cell = (rows.market * cohorts + rows.cohort) * rounds + rows.round
 
         of_agent = {}
-        for place, name in enumerate(rows.agents):
-            own = np.flatnonzero(rows.agent == place)
+        for number, name in enumerate(rows.agents):
+            own_rows = np.flatnonzero(rows.agent == number)
             # Older records show a market twice if its venue listed it twice.
-            _, first = np.unique(cell[own], return_index=True)
-            of_agent[name] = own[first]
+            _, first_of_cell = np.unique(cell[own_rows], return_index=True)
+            of_agent[name] = own_rows[first_of_cell]
         return cls(rows, stories_of(rows), cell, of_agent)
 
     def common(self, a: str, b: str) -> tuple[Ints, Ints]:

@@ -44,8 +44,8 @@ def find_copies(
     copies = {}
     head_of = {}
     for agent in agents:
-        own = season.of(agent)
-        if _is_near(season, own.cell, own.forecast - own.price):
+        own_rows = season.of(agent)
+        if _is_near(season, own_rows.cell, own_rows.forecast - own_rows.price):
             copies[agent] = PRICE
         else:
             # At first every agent is the head of a group of its own.

@@ -82,18 +82,18 @@ def duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Duel:
 def duels(season: SeasonForecasts) -> list[Duel]:
     """Return every pair of the agents, with the interval of its gap."""
     pairs = list(combinations(season.agents, 2))
-    found = []
-    for part in wild_bootstrap.blocks(pairs, len(season.events)):
-        found += _duels(season, part, 0)
-    return found
+    all_duels = []
+    for some_pairs in wild_bootstrap.blocks(pairs, len(season.events)):
+        all_duels += _duels(season, some_pairs, 0)
+    return all_duels
 
 
 def gap_between(season: SeasonForecasts, a: str, b: str) -> float | None:
     """Return only the gap; None without a common row."""
-    own = season.of(a)
-    other = season.of(b)
-    own_rows, other_rows = common_rows(own, other, season.cells)
-    return none_for_nan(_error_differences(season, own, other, own_rows, other_rows).mean)
+    a_forecasts = season.of(a)
+    b_forecasts = season.of(b)
+    a_rows, b_rows = common_rows(a_forecasts, b_forecasts, season.cells)
+    return none_for_nan(_error_differences(season, a_forecasts, b_forecasts, a_rows, b_rows).mean)
 
 
 def _duels(season: SeasonForecasts, pairs: Sequence[Pair], seed: int) -> list[Duel]:
@@ -120,14 +120,14 @@ def _duels(season: SeasonForecasts, pairs: Sequence[Pair], seed: int) -> list[Du
 
 def _duel_without_interval(season: SeasonForecasts, a: str, b: str) -> tuple[Duel, EventSums]:
     """Return the duel on common rows without its interval, and the differences by event."""
-    own = season.of(a)
-    other = season.of(b)
-    own_rows, other_rows = common_rows(own, other, season.cells)
-    market = own.market[own_rows]
-    differences = _error_differences(season, own, other, own_rows, other_rows)
+    a_forecasts = season.of(a)
+    b_forecasts = season.of(b)
+    a_rows, b_rows = common_rows(a_forecasts, b_forecasts, season.cells)
+    market = a_forecasts.market[a_rows]
+    differences = _error_differences(season, a_forecasts, b_forecasts, a_rows, b_rows)
 
-    forecast_gap = own.forecast[own_rows] - other.forecast[other_rows]
-    known_information = information(forecast_gap, own.price[own_rows], market, season.event_of)
+    forecast_gap = a_forecasts.forecast[a_rows] - b_forecasts.forecast[b_rows]
+    known_information = information(forecast_gap, a_forecasts.price[a_rows], market, season.event_of)
     reason = reason_of(known_information)
     if not market.size:
         reason = "no resolved forecast in common"

@@ -337,24 +337,26 @@ class _Duels:
         # A forecast stated after its outcome was known is no evidence.
         counted_rows = np.flatnonzero(rows.made <= rows.known)
         markets = rows.market.max(initial=0) + 1
+        # A cell is a market at an instant: a column of the forecasts.
         cell = rows.instant[counted_rows] * markets + rows.market[counted_rows]
-        _, first, column = np.unique(cell, return_index=True, return_inverse=True)
-        first = counted_rows[first]
-        market = rows.market[first]
-        story = rows.story[first]
-        made = rows.made[first]
-        known = rows.known[first]
+        _, first_row, column = np.unique(cell, return_index=True, return_inverse=True)
+        first_row = counted_rows[first_row]
+        market = rows.market[first_row]
+        story = rows.story[first_row]
+        made = rows.made[first_row]
+        known = rows.known[first_row]
 
         order = np.lexsort((known, market, made, story))
+        # The column of each cell, in order of story and time.
         rank = np.argsort(order)
-        forecast = np.full((len(rows.agents), first.size), np.nan)
+        forecast = np.full((len(rows.agents), first_row.size), np.nan)
         forecast[rows.agent[counted_rows], rank[column]] = rows.forecast[counted_rows]
 
         market = market[order]
         story = story[order]
         made = made[order]
         known = known[order]
-        question = None if rows.question is None else rows.question[first[order]]
+        question = None if rows.question is None else rows.question[first_row[order]]
         ends = np.flatnonzero(np.isfinite(known))
         ends = ends[np.lexsort((known[ends], story[ends]))]
         end_story = story[ends]
@@ -375,7 +377,7 @@ class _Duels:
             week=rows.week,
             forecast=forecast,
             made=made,
-            payout=rows.payout[first[order]],
+            payout=rows.payout[first_row[order]],
             timeline=Timeline.of(story, made, market, known, question),
             ends=ends,
             last=last,

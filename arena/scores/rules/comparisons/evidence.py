@@ -237,9 +237,9 @@ class Timeline:
         secured_change = np.empty((STAKES.size, changes))
         secured_change[:, self.made] = stakes.change
         secured_change[:, self.ends] = gain - worst[:, self.ended]
-        sums = sums_before(secured_change)
+        secured_so_far = sums_before(secured_change)
         after = self.points + 1
-        secured = sums[:, after] - sums[:, self.story_start]
+        secured = secured_so_far[:, after] - secured_so_far[:, self.story_start]
 
         is_counted_end = np.zeros(changes, dtype=np.int64)
         is_counted_end[self.ends] = is_counted
@@ -252,9 +252,9 @@ class Timeline:
 
         # Of all changes at one time, only the last shows the resulting capital.
         starts, sizes = runs(self.at)
-        last = starts + sizes - 1
+        last_of_time = starts + sizes - 1
         moves = np.add.reduceat(has_begun[self.by_time].astype(np.int64), starts)
-        last_moved = last[moves > 0]
+        last_moved = last_of_time[moves > 0]
         capital = np.exp(np.minimum(log_capital[:, last_moved], LARGEST))
         return Evidence(self.at[last_moved], capital.mean(axis=0))
 
@@ -307,6 +307,7 @@ class Timeline:
         else:
             size = _option_stakes(np.where(counted, forecast - price, 0.0), middle, self.forecasts)
 
+        # What each move gains if its leg ends YES, and if it ends NO.
         yes = np.add.reduceat(size * (1 - middle), self.move) * STAKES[:, None]
         no = np.add.reduceat(-size * middle, self.move) * STAKES[:, None]
         moved = np.logical_or.reduceat(counted, self.move)
@@ -315,8 +316,8 @@ class Timeline:
         if_no = np.zeros_like(if_yes)
         change = np.zeros_like(yes)
         count = self.batches[0].stories.size
-        left = np.full((STAKES.size, count), MOST)
-        times = np.zeros(count)
+        capital_left = np.full((STAKES.size, count), MOST)
+        times_forecast = np.zeros(count)
 
         for batch in self.batches:
             moves = batch.moves
@@ -324,32 +325,32 @@ class Timeline:
             stories = batch.stories
             starts = batch.starts
             # The n-th time that a story is forecast has the weight 1 / √n.
-            times[stories] += np.logical_or.reduceat(moved[moves], starts)
-            repeats = np.sqrt(np.maximum(times[stories], 1))
+            times_forecast[stories] += np.logical_or.reduceat(moved[moves], starts)
+            repeats = np.sqrt(np.maximum(times_forecast[stories], 1))
             repeats = np.repeat(repeats, batch.sizes)
 
             own_yes = if_yes[:, legs]
             own_no = if_no[:, legs]
-            worst = _worst_gains(own_yes, own_no)
-            more_yes = yes[:, moves] / repeats
-            more_no = no[:, moves] / repeats
+            worst_before = _worst_gains(own_yes, own_no)
+            added_yes = yes[:, moves] / repeats
+            added_no = no[:, moves] / repeats
 
             # The worst case is concave in the stake: part of a stake costs at most that part of the whole.
-            whole = _worst_gains(own_yes + more_yes, own_no + more_no) - worst
-            cost = -np.add.reduceat(whole, starts, axis=1)
-            own_left = left[:, stories]
-            part = np.divide(own_left, cost, out=np.ones_like(cost), where=cost > own_left)
-            part = np.repeat(part, batch.sizes, axis=1)
+            whole_change = _worst_gains(own_yes + added_yes, own_no + added_no) - worst_before
+            cost = -np.add.reduceat(whole_change, starts, axis=1)
+            own_left = capital_left[:, stories]
+            affordable_part = np.divide(own_left, cost, out=np.ones_like(cost), where=cost > own_left)
+            affordable_part = np.repeat(affordable_part, batch.sizes, axis=1)
 
-            own_yes = own_yes + part * more_yes
-            own_no = own_no + part * more_no
-            own_change = _worst_gains(own_yes, own_no) - worst
+            own_yes = own_yes + affordable_part * added_yes
+            own_no = own_no + affordable_part * added_no
+            own_change = _worst_gains(own_yes, own_no) - worst_before
             if_yes[:, legs] = own_yes
             if_no[:, legs] = own_no
             change[:, moves] = own_change
 
             spent = np.add.reduceat(own_change, starts, axis=1)
-            left[:, stories] = np.maximum(own_left + spent, 0.0)
+            capital_left[:, stories] = np.maximum(own_left + spent, 0.0)
 
         return _Stakes(if_yes, if_no, change)
 

@@ -47,7 +47,7 @@ def gain_order(gain: Gain) -> tuple[float, float, NaturalKey]:
     return highest_first(gain.low), highest_first(gain.skill), natural_key(gain.agent)
 
 
-def sums_of(season: SeasonForecasts, own: AgentForecasts) -> EventSums:
+def sums_by_event_of(season: SeasonForecasts, own: AgentForecasts) -> EventSums:
     """Return an agent's differences from the market by event."""
     error_difference = own.reference - own.error
     return sum_by_event(error_difference, own.market, season.event_of, len(season.events))
@@ -63,15 +63,15 @@ def gains(season: SeasonForecasts, seed: int = 0) -> list[Gain]:
 
 def information_of(season: SeasonForecasts, own: AgentForecasts) -> Information:
     """Return the information behind an agent's gain."""
-    apart = own.forecast - own.price
-    rows = season.furthest(own.cell, apart)
-    return information(apart[rows], own.price[rows], own.market[rows], season.event_of)
+    gap = own.forecast - own.price
+    rows = season.furthest(own.cell, gap)
+    return information(gap[rows], own.price[rows], own.market[rows], season.event_of)
 
 
 def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> Iterator[Gain]:
     """Yield the gains of agents, all compared by the same draws."""
     forecasts = [season.of(agent) for agent in agents]
-    sums_by_agent = [sums_of(season, own) for own in forecasts]
+    sums_by_agent = [sums_by_event_of(season, own) for own in forecasts]
     information_by_agent = [information_of(season, own) for own in forecasts]
 
     drawn = wild_bootstrap.signed_sums(season.events, sums_by_agent, seed)

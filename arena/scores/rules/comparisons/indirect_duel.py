@@ -25,7 +25,7 @@ from arena.scores.rules._columns import Floats, none_for_nan
 from arena.scores.rules.comparisons import wild_bootstrap
 from arena.scores.rules.comparisons.duel import Duel, Pair
 from arena.scores.rules.comparisons.events import EventSums, Information
-from arena.scores.rules.comparisons.gain import information_of, reason_of, sums_of
+from arena.scores.rules.comparisons.gain import information_of, reason_of, sums_by_event_of
 from arena.scores.rules.comparisons.interval import HALVINGS
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts
 
@@ -38,9 +38,9 @@ def indirect_duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Due
     if duel.reason is not None:
         return duel
 
-    own = sums_of(season, season.of(a))
-    other = sums_of(season, season.of(b))
-    low, high = _interval(season, own, other, seed)
+    a_sums = sums_by_event_of(season, season.of(a))
+    b_sums = sums_by_event_of(season, season.of(b))
+    low, high = _interval(season, a_sums, b_sums, seed)
     return replace(duel, low=low, high=high)
 
 
@@ -50,7 +50,7 @@ def indirect_duels(season: SeasonForecasts, pairs: Sequence[Pair], seed: int = 0
     information_of_agent = {}
     for name in sorted(set(chain.from_iterable(pairs))):
         own = season.of(name)
-        sums[name] = sums_of(season, own)
+        sums[name] = sums_by_event_of(season, own)
         information_of_agent[name] = information_of(season, own)
 
     duels: list[Duel] = []
@@ -77,53 +77,54 @@ def _market_shares(a: EventSums, b: EventSums) -> tuple[Floats, Floats]:
 
 def _contributions(a: EventSums, b: EventSums, gap: float) -> tuple[Floats, Floats]:
     """Return each event's contribution to either mean beyond what the null implies."""
-    markets = a.count.sum()
-    other_markets = b.count.sum()
-    gained = a.total.sum() - gap * markets + b.total.sum()
-    common = gained / max(markets + other_markets, 1)
+    a_markets = a.count.sum()
+    b_markets = b.count.sum()
+    # Under the null the mean of b is `common_mean`, and that of a larger by the gap.
+    total_without_gap = a.total.sum() - gap * a_markets + b.total.sum()
+    common_mean = total_without_gap / max(a_markets + b_markets, 1)
 
-    own = a.total - a.count * (common + gap)
-    other = b.total - b.count * common
-    return own / _market_count(a), other / _market_count(b)
+    a_beyond = a.total - a.count * (common_mean + gap)
+    b_beyond = b.total - b.count * common_mean
+    return a_beyond / _market_count(a), b_beyond / _market_count(b)
 
 
 def _bootstrap_columns(a: EventSums, b: EventSums, gap: float) -> Floats:
     """Return the columns whose signed sums give t*: both parts, and their difference times either share."""
-    own, other = _contributions(a, b, gap)
-    own_share, other_share = _market_shares(a, b)
-    apart = own - other
-    return np.stack([own, other, apart * own_share, apart * other_share], axis=1)
+    a_part, b_part = _contributions(a, b, gap)
+    a_share, b_share = _market_shares(a, b)
+    difference = a_part - b_part
+    return np.stack([a_part, b_part, difference * a_share, difference * b_share], axis=1)
 
 
 def _gap_variance(a: EventSums, b: EventSums) -> float:
     """Return V: the sum of squared differences of events from both means."""
-    own_share, other_share = _market_shares(a, b)
-    own_deviation = a.total / _market_count(a) - own_share * a.mean
-    other_deviation = b.total / _market_count(b) - other_share * b.mean
-    deviation = own_deviation - other_deviation
+    a_share, b_share = _market_shares(a, b)
+    a_deviation = a.total / _market_count(a) - a_share * a.mean
+    b_deviation = b.total / _market_count(b) - b_share * b.mean
+    deviation = a_deviation - b_deviation
     return float(deviation @ deviation)
 
 
 def _p_value(a: EventSums, b: EventSums, gap: float, signed: Floats) -> float:
     """Return p under the null of this gap."""
-    own, other = _contributions(a, b, gap)
-    own_share, other_share = _market_shares(a, b)
-    own_signed, other_signed, by_own_share, by_other_share = signed.T
-    apart = own - other
+    a_part, b_part = _contributions(a, b, gap)
+    a_share, b_share = _market_shares(a, b)
+    a_signed, b_signed, signed_by_a_share, signed_by_b_share = signed.T
+    difference = a_part - b_part
 
     # V* of each draw, expanded.
-    spread = apart @ apart + own_signed**2 * (own_share @ own_share)
-    spread += other_signed**2 * (other_share @ other_share)
-    spread -= 2 * own_signed * other_signed * (own_share @ other_share)
-    spread -= 2 * own_signed * by_own_share
-    spread += 2 * other_signed * by_other_share
+    spread = difference @ difference + a_signed**2 * (a_share @ a_share)
+    spread += b_signed**2 * (b_share @ b_share)
+    spread -= 2 * a_signed * b_signed * (a_share @ b_share)
+    spread -= 2 * a_signed * signed_by_a_share
+    spread += 2 * b_signed * signed_by_b_share
 
     # Both sides are multiplied by V · V*, which avoids dividing by a V of 0.
     observed = (a.mean - b.mean - gap) ** 2
     observed_squares = wild_bootstrap.DUST * observed * np.maximum(spread, 0)
-    drawn_squares = (own_signed - other_signed) ** 2 * _gap_variance(a, b)
+    drawn_squares = (a_signed - b_signed) ** 2 * _gap_variance(a, b)
     draws_beyond = np.count_nonzero(drawn_squares >= observed_squares)
-    return float((1 + draws_beyond) / (1 + own_signed.size))
+    return float((1 + draws_beyond) / (1 + a_signed.size))
 
 
 def _duel(
@@ -131,19 +132,19 @@ def _duel(
 ) -> Duel:
     """Return the comparison of two agents, from the signed sums of their terms."""
     a, b = pair
-    own = sums[a]
-    other = sums[b]
-    counts = own.count + other.count
+    a_sums = sums[a]
+    b_sums = sums[b]
+    counts = a_sums.count + b_sums.count
     events = int(np.count_nonzero(counts))
 
     reason = reason_of(information_of_agent[a]) or reason_of(information_of_agent[b])
     p = None
     if reason is None:
-        p = _p_value(own, other, 0.0, signed)
+        p = _p_value(a_sums, b_sums, 0.0, signed)
 
     error = None
-    if own.count.any() and other.count.any() and events > 1:
-        variance = events / (events - 1) * _gap_variance(own, other)
+    if a_sums.count.any() and b_sums.count.any() and events > 1:
+        variance = events / (events - 1) * _gap_variance(a_sums, b_sums)
         error = none_for_nan(sqrt(variance))
 
     return Duel(
@@ -153,7 +154,7 @@ def _duel(
         markets=int(counts.sum()),
         events=events,
         effective=min(information_of_agent[a].effective, information_of_agent[b].effective),
-        gap=none_for_nan(own.mean - other.mean),
+        gap=none_for_nan(a_sums.mean - b_sums.mean),
         error=error,
         p=p,
         reason=reason,

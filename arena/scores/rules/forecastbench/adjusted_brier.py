@@ -176,26 +176,26 @@ def _difficulty_table(panel: Panel, level: Floats, *, fixed: bool) -> Difficulty
     answered_and_half = np.vstack([answered, np.ones(level.size, dtype=np.bool_)])
     cells = np.vstack([answered_and_half, fits])
     packed = np.packbits(cells, axis=0).T
-    _, first, pattern = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    _, first_of_pattern, pattern = np.unique(packed, axis=0, return_index=True, return_inverse=True)
     pattern = pattern.ravel()
     order = np.argsort(pattern, kind="stable")
-    starts = np.searchsorted(pattern[order], np.arange(first.size))
+    starts = np.searchsorted(pattern[order], np.arange(first_of_pattern.size))
 
     is_partial = (fits != answered).any(axis=1)
 
     # Forecasters in the sample on only some of their questions.
     parted = np.flatnonzero(fits.any(axis=1) & is_partial)
-    part = np.where(fits[parted], above[parted], 0)
+    parted_cells = np.where(fits[parted], above[parted], 0)
     return DifficultyTable(
         above=above,
-        answered=answered_and_half[:, first].T.astype(np.float64),
-        sample=fits[:, first].T.astype(np.float64),
+        answered=answered_and_half[:, first_of_pattern].T.astype(np.float64),
+        sample=fits[:, first_of_pattern].T.astype(np.float64),
         order=order,
         starts=starts,
         fixed=fixed,
         whole=~is_partial,
         parted=parted,
-        part=part,
+        part=parted_cells,
     )
 
 

@@ -108,16 +108,18 @@ def _labels_and_numbers(column: Names, labels: Names | None = None) -> tuple[tup
     return tuple(labels), numbers
 
 
-def _check_no_repeats(line: Ints, column: Ints, forecaster: Names, question: Names) -> None:
+def _check_no_repeats(
+    forecaster_number: Ints, question_number: Ints, forecaster: Names, question: Names
+) -> None:
     """Raise `ValueError` if a forecaster has two forecasts of a question."""
-    width = int(column.max(initial=0)) + 1
-    cells = line * width + column
+    width = int(question_number.max(initial=0)) + 1
+    cells = forecaster_number * width + question_number
     order = np.argsort(cells, kind="stable")
     repeats = np.flatnonzero(np.diff(cells[order]) == 0)
 
     if repeats.size:
-        place = repeats[0]
-        first, second = sorted(order[place : place + 2].tolist())
+        repeat = repeats[0]
+        first, second = sorted(order[repeat : repeat + 2].tolist())
         who = forecaster[first]
         raise ValueError(f"rows {first} and {second}: {who!r} forecast {question[first]!r} twice, keep one")
 

@@ -50,8 +50,8 @@ class GridScores:
 
 def grid_scores(grid: ForecastGrid) -> GridScores:
     """Return all scores, with spot scores and the community."""
-    first = np.flatnonzero(np.diff(grid.question, prepend=-1))
-    newest, is_standing = _newest_stated(~np.isnan(grid.forecast), first)
+    first_rows = np.flatnonzero(np.diff(grid.question, prepend=-1))
+    newest, is_standing = _newest_stated(~np.isnan(grid.forecast), first_rows)
     standing_forecast = _standing_values(grid.forecast, newest, is_standing)
     since = np.where(is_standing, grid.time[newest], np.inf)
     happened = np.where(grid.yes[:, None], standing_forecast, 1 - standing_forecast)
@@ -67,19 +67,19 @@ def grid_scores(grid: ForecastGrid) -> GridScores:
     baselines = baseline.points(np.exp(logs))
     peers = _peer_scores(logs, base)
     relatives = _relative_scores(logs, base)
-    score, coverage = _lifetime_averages(baselines, share, first)
-    peer_score, _ = _lifetime_averages(peers, share, first)
-    relative_score, _ = _lifetime_averages(relatives, share, first)
+    score, coverage = _lifetime_averages(baselines, share, first_rows)
+    peer_score, _ = _lifetime_averages(peers, share, first_rows)
+    relative_score, _ = _lifetime_averages(relatives, share, first_rows)
     values = {
         "baseline": score,
         "peer": peer_score,
         "relative": relative_score,
         "coverage": coverage,
-        "spot_baseline": _scores_at_last(baselines, is_last, first),
-        "spot_peer": _scores_at_last(peers, is_last, first),
-        "brier": _means_over_instants((1 - np.exp(logs)) ** 2, first),
+        "spot_baseline": _scores_at_last(baselines, is_last, first_rows),
+        "spot_peer": _scores_at_last(peers, is_last, first_rows),
+        "brier": _means_over_instants((1 - np.exp(logs)) ** 2, first_rows),
     }
-    return GridScores(grid.question[first], values)
+    return GridScores(grid.question[first_rows], values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +103,18 @@ class ChanceGrid:
 
 def chance_scores(grid: ChanceGrid) -> GridScores:
     """Return all scores over time in mode `exact`, without spot scores and the community."""
-    first = np.flatnonzero(np.diff(grid.question, prepend=-1))
-    newest, is_standing = _newest_stated(~np.isnan(grid.chance), first)
+    first_rows = np.flatnonzero(np.diff(grid.question, prepend=-1))
+    newest, is_standing = _newest_stated(~np.isnan(grid.chance), first_rows)
     logs = np.log(_standing_values(grid.chance, newest, is_standing))
     baselines = _standing_values(grid.own, newest, is_standing)
     _, share = _until_and_share(grid)
 
-    score, coverage = _lifetime_averages(baselines, share, first)
+    score, coverage = _lifetime_averages(baselines, share, first_rows)
     peers = _peer_scores(logs, grid.base) * (grid.points / 100)[:, None]
-    peer_score, _ = _lifetime_averages(peers, share, first)
-    relative_score, _ = _lifetime_averages(_relative_scores(logs, grid.base), share, first)
+    peer_score, _ = _lifetime_averages(peers, share, first_rows)
+    relative_score, _ = _lifetime_averages(_relative_scores(logs, grid.base), share, first_rows)
     values = {"baseline": score, "peer": peer_score, "relative": relative_score, "coverage": coverage}
-    return GridScores(grid.question[first], values)
+    return GridScores(grid.question[first_rows], values)
 
 
 def _until_and_share(grid: ForecastGrid | ChanceGrid) -> tuple[Floats, Floats]:
@@ -128,47 +128,47 @@ def _until_and_share(grid: ForecastGrid | ChanceGrid) -> tuple[Floats, Floats]:
     return until, share
 
 
-def _lifetime_averages(scores: Floats, share: Floats, first: Ints) -> tuple[Floats, Floats]:
+def _lifetime_averages(scores: Floats, share: Floats, first_rows: Ints) -> tuple[Floats, Floats]:
     """Return each question's scores over its lifetime, and the share of that with any; NaN without."""
     # Shares are of the scheduled lifetime: the weighted sum is its average, with 0 while nothing is scored.
     weight = share[:, None]
-    known = ~np.isnan(scores)
-    weighted = np.where(known, scores, 0.0) * weight
-    total = np.add.reduceat(weighted, first)
-    compared = np.add.reduceat(known * weight, first)
+    is_known = ~np.isnan(scores)
+    weighted = np.where(is_known, scores, 0.0) * weight
+    total = np.add.reduceat(weighted, first_rows)
+    compared = np.add.reduceat(is_known * weight, first_rows)
 
     is_scored = compared > 0
     return np.where(is_scored, total, np.nan), np.where(is_scored, compared, np.nan)
 
 
-def _means_over_instants(scores: Floats, first: Ints) -> Floats:
+def _means_over_instants(scores: Floats, first_rows: Ints) -> Floats:
     """Return the mean of the scores of each question over its instants, NaN without any."""
-    known = ~np.isnan(scores)
-    counted = np.where(known, scores, 0.0)
-    total = np.add.reduceat(counted, first)
-    count = np.add.reduceat(known.astype(np.float64), first)
+    is_known = ~np.isnan(scores)
+    counted = np.where(is_known, scores, 0.0)
+    total = np.add.reduceat(counted, first_rows)
+    count = np.add.reduceat(is_known.astype(np.float64), first_rows)
     is_scored = count > 0
     return np.where(is_scored, total / np.where(is_scored, count, 1), np.nan)
 
 
-def _scores_at_last(scores: Floats, is_last: Flags, first: Ints) -> Floats:
+def _scores_at_last(scores: Floats, is_last: Flags, first_rows: Ints) -> Floats:
     """Return the scores of each question at its last instant; NaN without one."""
-    known = ~np.isnan(scores) & is_last[:, None]
-    counted = np.where(known, scores, 0.0)
-    total = np.add.reduceat(counted, first)
-    count = np.add.reduceat(known.astype(np.float64), first)
+    is_known = ~np.isnan(scores) & is_last[:, None]
+    counted = np.where(is_known, scores, 0.0)
+    total = np.add.reduceat(counted, first_rows)
+    count = np.add.reduceat(is_known.astype(np.float64), first_rows)
     return np.where(count > 0, total, np.nan)
 
 
-def _newest_stated(is_stated: Flags, first: Ints) -> tuple[Ints, Flags]:
+def _newest_stated(is_stated: Flags, first_rows: Ints) -> tuple[Ints, Flags]:
     """Return for each instant and forecaster the instant of the standing forecast, and where there is one."""
     row = np.arange(is_stated.shape[0])[:, None]
     newest = np.where(is_stated, row, -1)
     # The largest row so far is the newest one at which something was stated.
     newest = np.maximum.accumulate(newest, axis=0)
 
-    lengths = np.diff(first, append=is_stated.shape[0])
-    start = np.repeat(first, lengths)[:, None]
+    lengths = np.diff(first_rows, append=is_stated.shape[0])
+    start = np.repeat(first_rows, lengths)[:, None]
     # What was stated on an earlier question doesn't stand on this one.
     stands = newest >= start
     return np.where(stands, newest, 0), stands

@@ -43,19 +43,19 @@ def with_floor(cdf: ArrayLike, open_low: bool = False, open_high: bool = False) 
     array([0.   , 0.005, 0.01 ])
     """
     values = np.asarray(cdf, dtype=np.float64)
-    first = values[..., :1]
-    last = values[..., -1:]
+    at_low_end = values[..., :1]
+    at_high_end = values[..., -1:]
     evenly = np.linspace(0.0, 1.0, values.shape[-1])
-    mixed = values - first + FLOOR * evenly
-    inside_shape = mixed / (last - first + FLOOR)
+    mixed = values - at_low_end + FLOOR * evenly
+    inside_shape = mixed / (at_high_end - at_low_end + FLOOR)
 
-    below = np.maximum(first, LEAST_OUTSIDE * open_low)
-    above = np.maximum(1 - last, LEAST_OUTSIDE * open_high)
+    below = np.maximum(at_low_end, LEAST_OUTSIDE * open_low)
+    above = np.maximum(1 - at_high_end, LEAST_OUTSIDE * open_high)
     outside = below + above
 
     # What lies outside is scaled down if less than 1% were left inside the range.
-    kept = (1 - FLOOR) / np.maximum(outside, 1 - FLOOR)
+    outside_scale = (1 - FLOOR) / np.maximum(outside, 1 - FLOOR)
 
-    inside = 1 - kept * outside
-    floored: Floats = kept * below + inside * inside_shape
+    inside = 1 - outside_scale * outside
+    floored: Floats = outside_scale * below + inside * inside_shape
     return floored

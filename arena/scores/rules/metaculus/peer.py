@@ -109,14 +109,15 @@ def _spot_by_text(question: MetaculusQuestion, forecasts: Forecasts) -> Forecast
 def _spot_by_site_code(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     """Return the spot scores by the site's code."""
     steps = _site_steps(forecasts)
-    spot = question.instant()
-    last = int(np.searchsorted(steps.time, spot)) - 1
-    if last < 0:
+    spot_time = question.instant()
+    # Others are compared with what stood strictly before the spot.
+    last_step = int(np.searchsorted(steps.time, spot_time)) - 1
+    if last_step < 0:
         return no_scores(forecasts.start.size, "metaculus")
 
     standing = standing_at(question, forecasts, "metaculus")
-    apart = np.log(forecasts.chance) - steps.level[last]
-    values = forecasts.points * steps.weight[last] * apart
+    gain = np.log(forecasts.chance) - steps.level[last_step]
+    values = forecasts.points * steps.weight[last_step] * gain
     share = standing.astype(np.float64)
     return ForecastScores("metaculus", np.where(standing, values, 0.0), share, share)
 

@@ -95,13 +95,13 @@ def _side_by_side_scores(rows: ResolvedRows) -> Floats:
 def _scores_by_question(rows: ResolvedRows, mode: Mode, community: bool) -> CellScores:
     """Return the scores question by question, each with its forecasters."""
     size = rows.question.size
-    times = rows.times
-    if times is None:
+    table_times = rows.times
+    if table_times is None:
         # Every forecast stands for a whole lifetime of 1.
         zero = np.zeros(size)
         ones = np.ones(size)
-        times = TableTimes(zero, zero, ones, ones)
-    ends = times.ends
+        table_times = TableTimes(zero, zero, ones, ones)
+    ends = table_times.ends
     if ends is None:
         ends = np.full(size, np.nan)
 
@@ -111,9 +111,9 @@ def _scores_by_question(rows: ResolvedRows, mode: Mode, community: bool) -> Cell
     starts = np.flatnonzero(np.diff(rows.question, prepend=-1))
     edges = np.append(starts, size)
 
-    for first, last in pairwise(edges.tolist()):
-        own_rows = slice(first, last)
-        made = times.time[own_rows]
+    for first_row, end_row in pairwise(edges.tolist()):
+        own_rows = slice(first_row, end_row)
+        made = table_times.time[own_rows]
         own_names, name_number = np.unique(rows.forecaster[own_rows], return_inverse=True)
         is_followed = np.diff(name_number) == 0
         next_made = np.where(is_followed, made[1:], np.inf)
@@ -123,14 +123,14 @@ def _scores_by_question(rows: ResolvedRows, mode: Mode, community: bool) -> Cell
             np.char.mod("%09d", name_number),  # padded, so that texts sort like numbers
             made,
             rows.probability[own_rows],
-            rows.outcome[first] == 1,
+            rows.outcome[first_row] == 1,
             np.fmin(ends[own_rows], next_made),
             rows.base[own_rows],
         )
-        scores = question_scores(_question(times, first), forecasts, mode, community=community)
+        scores = question_scores(_question(table_times, first_row), forecasts, mode, community=community)
         column_count = scores.shape[1]
         names.append(np.append(own_names, -1)[:column_count])
-        questions.append(np.full(column_count, rows.question[first]))
+        questions.append(np.full(column_count, rows.question[first_row]))
         values.append(scores)
 
     return CellScores(np.concatenate(questions), np.concatenate(names), np.concatenate(values, axis=1))
@@ -245,16 +245,16 @@ def relative_scores(question: Places, chance: Floats, base: Flags) -> Floats:
     sorted_chance = chance[base_rows]
     sorted_question = question[base_rows]
     size = sorted_chance.size
-    first = np.searchsorted(sorted_question, question, "left")
-    last = np.searchsorted(sorted_question, question, "right")
-    others = last - first - base
+    first_of_question = np.searchsorted(sorted_question, question, "left")
+    end_of_question = np.searchsorted(sorted_question, question, "right")
+    others = end_of_question - first_of_question - base
     # Outside the base no rank is one's own: it is larger than any other.
     own_rank = np.full(chance.size, chance.size)
-    own_rank[base_rows] = np.arange(size) - first[base_rows]
+    own_rank[base_rows] = np.arange(size) - first_of_question[base_rows]
 
     def chance_at(rank: Places) -> Floats:
         # Among the others, those above one's own rank move down by one.
-        place = first + rank + (rank >= own_rank)
+        place = first_of_question + rank + (rank >= own_rank)
         values: Floats = sorted_chance[np.clip(place, 0, size - 1)]
         return values
 

@@ -64,16 +64,16 @@ def weighted_coverage(
         return (high - low) / question.life
 
     until = float(np.clip(hidden.until, question.opens, question.scheduled))
-    parts = [
+    periods = [
         (question.opens, until, hidden.weight),
         (until, question.scheduled, 1 - hidden.weight),
     ]
     covered = np.zeros(low.size)
-    for first, last, weight in parts:
-        if last > first:
-            inside = np.minimum(high, last) - np.maximum(low, first)
+    for period_start, period_end, weight in periods:
+        if period_end > period_start:
+            inside = np.minimum(high, period_end) - np.maximum(low, period_start)
             inside = np.maximum(inside, 0.0)
-            covered += weight * inside / (last - first)
+            covered += weight * inside / (period_end - period_start)
     return covered
 
 

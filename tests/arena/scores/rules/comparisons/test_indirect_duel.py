@@ -5,7 +5,7 @@ from math import fsum, sqrt
 import pytest
 
 from arena.scores.rules.comparisons import wild_bootstrap
-from arena.scores.rules.comparisons.gain import gains, sums_of
+from arena.scores.rules.comparisons.gain import gains, sums_by_event_of
 from arena.scores.rules.comparisons.indirect_duel import indirect_duel, indirect_duels
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts
 from tests.arena.scores.rules.comparisons.few_rows import Row, drawn, season_of
@@ -22,7 +22,7 @@ def two(seed: int, ann: float = 0.1, bob: float = 0.3) -> SeasonForecasts:
 
 def slow(season: SeasonForecasts, gap: float, seed: int) -> float:
     """Compute p as its formula reads."""
-    a, b = (sums_of(season, season.of(name)) for name in ("ann", "bob"))
+    a, b = (sums_by_event_of(season, season.of(name)) for name in ("ann", "bob"))
     na = fsum(a.count)
     nb = fsum(b.count)
     events = range(len(season.events))
