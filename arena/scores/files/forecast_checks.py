@@ -55,7 +55,7 @@ def _check_order(cells: Cells, times: Mapping[str, Floats], earlier: str, later:
         return f"{cells.shown(column, row)} is {how} its {other}, {cells.shown(other, row)}"
 
     wrong = np.flatnonzero(times[earlier] > times[later])
-    cells.wrong(column, wrong, what, "correct one of them, or remove the line", f"{how} {other}")
+    cells.note_fault(column, wrong, what, "correct one of them, or remove the line", f"{how} {other}")
 
 
 def _check_opens_before(cells: Cells, times: Mapping[str, Floats], question: Ints, end_column: str) -> None:
@@ -76,7 +76,7 @@ def _check_opens_before(cells: Cells, times: Mapping[str, Floats], question: Int
     wrong = np.flatnonzero(opens >= times[end_column])
     if wrong.size:
         wrong = np.intersect1d(wrong, cells.sound("question", "open", "time"))
-    cells.wrong(end_column, wrong, what, f"correct {end_column} or {open_column}", "before open")
+    cells.note_fault(end_column, wrong, what, f"correct {end_column} or {open_column}", "before open")
 
 
 def check_duplicates(cells: Cells, question: Ints, forecaster: Ints, time: Floats | None) -> Ints:
@@ -109,7 +109,7 @@ def check_duplicates(cells: Cells, question: Ints, forecaster: Ints, time: Float
     if time is None:
         hint += "; updates need a column time"
     repeated_rows = np.intersect1d(list(first_row_of), cells.sound("question"))
-    cells.wrong("forecaster", repeated_rows, what, hint)
+    cells.note_fault("forecaster", repeated_rows, what, hint)
     for row in repeated_rows.tolist():  # which of the two was meant is unknown
         cells.faults.cells.add((cells.whole_row(first_row_of[row]), "forecaster"))
     return order
@@ -125,4 +125,6 @@ def _note_coarse_key(cells: Cells, order: Rows, repeats: Rows) -> None:
         several = f"{questions[row][:40]!r} seems to name several questions"
         return f"{several}: {forecasts} of the file are of one that their forecaster has forecast already"
 
-    cells.wrong("question", repeated_rows, what, coarse_hint(cells, repeated_rows), "coarse", across=True)
+    cells.note_fault(
+        "question", repeated_rows, what, coarse_hint(cells, repeated_rows), "coarse", across_files=True
+    )

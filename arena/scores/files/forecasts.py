@@ -182,7 +182,7 @@ def check_forecasts(cells: Cells) -> ForecastTable:
         who = who[stated_rows]
         is_form = is_form[stated_rows]
 
-    times = read_times(cells, TIME_COLUMNS, blank=TIME_COLUMNS[1:])
+    times = read_times(cells, TIME_COLUMNS, blank_columns=TIME_COLUMNS[1:])
     has_dates = not has_plain_times(cells, times)
     if "end" in times and "time" not in times:
         cells.faults.add(1, "end", "it is there without a column time", "add time")
@@ -296,7 +296,7 @@ def _read_owners(cells: Cells, who: Ints, forecasters: tuple[str, ...]) -> dict[
     if "owner" not in cells.columns:
         return {}
     owner, names = number_column(cells.columns["owner"])
-    check_same_by_question(cells, who, "owner", owner, of="forecaster")
+    check_same_by_question(cells, who, "owner", owner, unit="forecaster")
     pairs = zip(who.tolist(), owner.tolist(), strict=True)
     return {forecasters[forecaster]: names[own] for forecaster, own in pairs}
 
@@ -323,7 +323,7 @@ def _check_probabilities(cells: Cells, is_form: Flags) -> None:
 def _check_some_answer(cells: Cells, is_silent: Flags) -> None:
     """Raise `FileFaults` if no row of the file states anything."""
     if is_silent.all():
-        cells.wrong("probability", np.flatnonzero(is_silent), lambda _: "it is empty", PROBABILITY_HINT)
+        cells.note_fault("probability", np.flatnonzero(is_silent), lambda _: "it is empty", PROBABILITY_HINT)
         cells.faults.check()
 
 
@@ -358,7 +358,7 @@ def _check_one_form(cells: Cells, is_form: Flags) -> None:
     def what(row: int) -> str:
         return f"{cells.shown('question', row)} has options or a number in other lines"
 
-    cells.wrong("question", other_rows, what, "give a question one form in all its lines")
+    cells.note_fault("question", other_rows, what, "give a question one form in all its lines")
 
 
 def _yes_no_table(

@@ -154,7 +154,7 @@ def _check_outcomes(cells: Cells, outcome_of: Mapping[str, JoinedOutcome]) -> No
         where = f"{joined.place.file}, {joined.place.words}"
         return f"{cells.shown('outcome', row_number)}, but {joined.outcome!r} in {where}"
 
-    cells.wrong("outcome", contradicting_rows, what_differs, "correct one of them")
+    cells.note_fault("outcome", contradicting_rows, what_differs, "correct one of them")
     cells.faults.check()
 
 
@@ -357,7 +357,7 @@ def prices_by_key(prices: Iterable[JoinedPrice]) -> dict[tuple[str, str], list[J
 
 def join_prices(cells: Cells, prices_of: Mapping[tuple[str, str], Sequence[JoinedPrice]]) -> Cells:
     """Return forecasts with the prices of `prices_by_key` where they have none."""
-    times = read_times(cells, ["time"], blank=["time"]).get("time")
+    times = read_times(cells, ["time"], blank_columns=["time"]).get("time")
     texts = [""]
     text_code: Ints = np.zeros(len(cells), dtype=np.int64)
     for key, rows in _rows_by_key(cells):
