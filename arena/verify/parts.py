@@ -65,9 +65,11 @@ MOST = 4
 def parts_of(connection: Connection, verified: VerifiedHead, part: int | None) -> list[Part]:
     """Return the parts to verify, in the order in which they are reported."""
     facts = RecordReader(connection, lambda _: None, verified)
-    after = {table: facts.after(table) for table in ("snapshot", "round", "entry", "resolution")}
-    whole = int(not verified.number or part is not None)
-    return [*CHECKS, *facts.column("id", "cohort", COHORTS, **after, whole=whole)]
+    last_verified_ids = {
+        table: facts.last_verified_id(table) for table in ("snapshot", "round", "entry", "resolution")
+    }
+    check_all = int(not verified.number or part is not None)
+    return [*CHECKS, *facts.column("id", "cohort", COHORTS, **last_verified_ids, whole=check_all)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +115,11 @@ class PartCheck:
 
 def process_count(connection: Connection, verified: VerifiedHead) -> int:
     """Return the number of processes to use: one for a small record, else one for each core."""
-    rows = 0
+    new_rows = 0
     for table in NUMBERED:
-        last = connection.exec_driver_sql(f"SELECT max(id) FROM {table}").scalar() or 0
-        rows += last - verified.ids.get(table, 0)
-    if rows < LARGE:
+        last_id = connection.exec_driver_sql(f"SELECT max(id) FROM {table}").scalar() or 0
+        new_rows += last_id - verified.ids.get(table, 0)
+    if new_rows < LARGE:
         return 1
 
     cores = os.cpu_count() or 1
@@ -137,20 +139,20 @@ def find_by_processes(
     if connection.dialect.name == "postgresql":
         snapshot = connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
 
-    others = set(active_children())
+    other_children = set(active_children())
     pool = ProcessPoolExecutor(count, get_context("spawn"), _ignore_key_presses)
     try:
-        futures = [pool.submit(_find, address, snapshot, check, part) for part in parts]
+        futures = [pool.submit(_find_in_worker, address, snapshot, check, part) for part in parts]
         for future in futures:
-            found = future.result()
-            if isinstance(found, tuple):
-                raise ArenaError(*found)
-            yield found
+            outcome = future.result()
+            if isinstance(outcome, tuple):  # the fields of an error
+                raise ArenaError(*outcome)
+            yield outcome
     except BrokenProcessPool:
         message = "a process that verified a part of the record was ended from outside"
         raise ArenaError("not_verified", message, "see that there is memory enough, then try again") from None
     finally:
-        workers = set(active_children()) - others
+        workers = set(active_children()) - other_children
         pool.shutdown(wait=False, cancel_futures=True)
         for process in workers:
             process.terminate()
@@ -167,7 +169,7 @@ _connections: dict[str, Connection] = {}
 _left_open = ExitStack()
 
 
-def _find(
+def _find_in_worker(
     address: str, snapshot: str | None, check: PartCheck, part: Part
 ) -> Differences | tuple[str, str, str, int]:
     """Return the findings of one part, or the fields of an `ArenaError`, which can be pickled."""

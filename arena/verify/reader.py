@@ -19,7 +19,7 @@ from arena.record.schema.tables import METADATA
 from arena.verify.differences import Difference, Found
 
 BATCH = 500
-KNOWN = 20_000
+CACHED_ROWS = 20_000
 """The number of referenced rows that are kept in memory."""
 UNREADABLE = "it can't be read"
 SEALS = ("hash", "previous")
@@ -59,18 +59,18 @@ class Row(dict[str, Any]):
     @property
     def key(self) -> str:
         """Return the readable name of the row: `cohort 1, round 2, ann, fill 0`."""
-        own = NAMES.get(self.table, "").format_map(self)
-        parent = _parent_of(self.table)
-        if parent is None:
-            return own
+        own_name = NAMES.get(self.table, "").format_map(self)
+        parent_table = _parent_of(self.table)
+        if parent_table is None:
+            return own_name
 
-        found = self.facts.find(parent, self[f"{parent}_id"])
-        names = [f"no {parent}" if found is None else found.key]
-        if parent == "round" and "entrant_id" in self:
-            agent = self.facts.find("entrant", self["entrant_id"])
-            names.append(agent["name"] if agent else "nobody")
-        if own:
-            names.append(own)
+        parent = self.facts.find(parent_table, self[f"{parent_table}_id"])
+        names = [f"no {parent_table}" if parent is None else parent.key]
+        if parent_table == "round" and "entrant_id" in self:
+            entrant = self.facts.find("entrant", self["entrant_id"])
+            names.append(entrant["name"] if entrant else "nobody")
+        if own_name:
+            names.append(own_name)
         return ", ".join(names)
 
     def differs(self, column: str, expected: Any, why: str) -> Difference:
@@ -80,7 +80,10 @@ class Row(dict[str, Any]):
     def compare(self, expected: Mapping[str, Any], why: str) -> Found:
         """Yield the columns that differ from those expected; seals only if nothing else differs."""
         wrong = [column for column, value in expected.items() if self[column] != value]
-        for column in [column for column in wrong if column not in SEALS] or wrong:
+
+        # A wrong value makes the seals over it wrong too: they are no finding of their own.
+        wrong_values = [column for column in wrong if column not in SEALS]
+        for column in wrong_values or wrong:
             yield self.differs(column, expected[column], why)
 
     def without(self, *names: str) -> dict[str, Any]:
@@ -89,48 +92,48 @@ class Row(dict[str, Any]):
 
 
 def compare_in_order(
-    rows: Iterable[Row], expected: Iterable[Mapping[str, Any]], key: str, column: str, why: str
+    rows: Iterable[Row], expected: Iterable[Mapping[str, Any]], table_and_name: str, column: str, why: str
 ) -> Found:
     """Yield the differences between rows and the rows expected, compared one by one in order.
 
-    `key` is the table and the name of a missing row, to which its number is added; `column` stands for a
-    whole row.
+    `table_and_name` is "table: name" of a missing row, to whose name its number is added; `column` stands for
+    a whole row.
     """
-    for place, (row, values) in enumerate(zip_longest(rows, expected)):
+    for index, (row, expected_values) in enumerate(zip_longest(rows, expected)):
         if row is None:
-            table, _, name = key.partition(": ")
-            number = values.get("number", place)
-            yield Difference(table, f"{name} {number}", column, None, values[column], why)
-        elif values is None:
+            table, _, name = table_and_name.partition(": ")
+            number = expected_values.get("number", index)
+            yield Difference(table, f"{name} {number}", column, None, expected_values[column], why)
+        elif expected_values is None:
             yield row.differs(column, None, why)
         else:
-            yield from row.compare(values, why)
+            yield from row.compare(expected_values, why)
 
 
 def compare_by(
-    names: Sequence[str],
+    key_columns: Sequence[str],
     rows: Iterable[Row],
     expected: Iterable[Mapping[str, Any]],
-    key: str,
+    table_and_parent: str,
     column: str,
     why: str,
 ) -> Found:
-    """Yield the differences between rows and the rows expected, matched by the columns `names`.
+    """Yield the differences between rows and the rows expected, matched by the `key_columns`.
 
-    `key` is the table and the parent of a missing row; `column` stands for a whole row.
+    `table_and_parent` is "table: parent" of a missing row; `column` stands for a whole row.
     """
-    table, _, parent = key.partition(": ")
-    name_of = itemgetter(*names)
-    missing = {name_of(values): values for values in expected}
+    table, _, parent = table_and_parent.partition(": ")
+    key_of = itemgetter(*key_columns)
+    missing = {key_of(expected_values): expected_values for expected_values in expected}
     for row in rows:
-        values = missing.pop(name_of(row), None)
-        if values is None:
-            yield row.differs(names[0], None, why)
+        expected_values = missing.pop(key_of(row), None)
+        if expected_values is None:
+            yield row.differs(key_columns[0], None, why)
         else:
-            yield from row.compare(values, why)
-    for values in missing.values():
-        own = ", ".join(str(values[name]) for name in names)
-        yield Difference(table, f"{parent} {own}", column, None, values[column], why)
+            yield from row.compare(expected_values, why)
+    for expected_values in missing.values():
+        own_name = ", ".join(str(expected_values[column_name]) for column_name in key_columns)
+        yield Difference(table, f"{parent} {own_name}", column, None, expected_values[column], why)
 
 
 @cache
@@ -197,7 +200,7 @@ class RecordReader:
         self.unproved = Counter[str]()
         self.verified = verified
         self.part = part
-        self._known = lru_cache(maxsize=KNOWN)(self._find)
+        self._find_cached = lru_cache(maxsize=CACHED_ROWS)(self._find)
 
     def rows(self, table: str, query: str | ClauseElement, **values: Any) -> Iterator[Row]:
         """Yield the rows of a table that a query selects."""
@@ -209,49 +212,52 @@ class RecordReader:
         """Return one column of the rows that a query selects."""
         return [row[name] for row in self.rows(table, query, **values)]
 
-    def by(self, name: str, table: str, query: str, **values: Any) -> dict[Any, Row]:
+    def rows_by(self, name: str, table: str, query: str, **values: Any) -> dict[Any, Row]:
         """Return the rows that a query selects, keyed by one of their columns."""
         return {row[name]: row for row in self.rows(table, query, **values)}
 
-    def new(self, table: str) -> Iterator[Row]:
-        """Yield the rows of a table that this run reads; all rows if the table is not numbered."""
+    def rows_to_check(self, table: str) -> Iterator[Row]:
+        """Yield the rows of a table that this run checks; all rows if the table is not numbered."""
         if table in ("article", "prompt"):
             return self.rows(table, f"SELECT * FROM {table}")
 
-        after = self.after(table)
+        after = self.last_verified_id(table)
         newer = f"SELECT * FROM {table} WHERE id > :after"
         if self.part is None:
             return self.rows(table, f"{newer} ORDER BY id", after=after)
-        again = f"{newer} OR id % {PARTS} = :part ORDER BY id"
-        return self.rows(table, again, after=after, part=self.part)
 
-    def is_due(self, row: Row) -> bool:
-        """Tell whether this run reads a numbered row: it is new, or in the part that is read again."""
-        return row["id"] > self.after(row.table) or self.is_in_part(row["id"])
+        newer_or_in_part = f"{newer} OR id % {PARTS} = :part ORDER BY id"
+        return self.rows(table, newer_or_in_part, after=after, part=self.part)
 
-    def is_in_part(self, number: int) -> bool:
-        """Tell whether this run reads the part of a number; the first run reads every part."""
+    def must_check(self, row: Row) -> bool:
+        """Tell whether this run checks a numbered row: it is new, or in the part that is read again."""
+        return row["id"] > self.last_verified_id(row.table) or self.checks_part_of(row["id"])
+
+    def checks_part_of(self, number: int) -> bool:
+        """Tell whether this run checks the part that a number falls in; the first run checks every part."""
         return not self.verified.number or number % PARTS == self.part
 
-    def after(self, table: str) -> int:
-        """Return the id of the last row of a table that was verified before."""
+    def last_verified_id(self, table: str) -> int:
+        """Return the id of the last row of a table that was verified before; 0 if none was."""
         return self.verified.ids.get(table, 0)
 
     def find(self, table: str, key: Any) -> Row | None:
         """Return a row that others refer to, by its primary key; None if it is missing."""
-        return self._known(table, key)
+        return self._find_cached(table, key)
 
     def _find(self, table: str, key: Any) -> Row | None:
         (column,) = METADATA.tables[table].primary_key.columns.keys()
-        found = self.rows(table, f"SELECT * FROM {table} WHERE {column} = :key", key=key)
-        return next(found, None)
+        matching = self.rows(table, f"SELECT * FROM {table} WHERE {column} = :key", key=key)
+        return next(matching, None)
 
-    def place(self, row: Row) -> dict[str, Any]:
+    def natural_key(self, row: Row) -> dict[str, Any]:
         """Return the cohort, round and agent of a row as hashes contain them; None for what is missing."""
-        number = self.value_of("round", row["round_id"], "number")
-        cohort = self.value_of("round", row["round_id"], "cohort_id")
-        name = self.value_of("entrant", row.get("entrant_id"), "name")
-        return {"cohort": self.value_of("cohort", cohort, "number"), "round": number, "entrant": name}
+        cohort_id = self.value_of("round", row["round_id"], "cohort_id")
+        return {
+            "cohort": self.value_of("cohort", cohort_id, "number"),
+            "round": self.value_of("round", row["round_id"], "number"),
+            "entrant": self.value_of("entrant", row.get("entrant_id"), "name"),
+        }
 
     def value_of(self, table: str, key: Any, column: str) -> Any:
         """Return a column of a row that others refer to; None if the row is missing."""
@@ -262,15 +268,17 @@ class RecordReader:
         self, table: str, query: str | ClauseElement, values: Mapping[str, Any]
     ) -> Iterator[tuple[Sequence[str], Sequence[Sequence[Any]]]]:
         """Yield the names of a query's columns with batches of its lines, instants as text."""
-        statement, order, fixed = _compiled(query, self.connection.dialect)
-        named = {**fixed, **values}
-        bound = tuple(named[name] for name in order) if order else named
+        statement, parameter_order, own_values = _compiled(query, self.connection.dialect)
+        parameters = {**own_values, **values}
+        bound: Any = parameters
+        if parameter_order:  # the driver takes parameters by position, not by name
+            bound = tuple(parameters[name] for name in parameter_order)
         streaming = {"yield_per": BATCH}
         try:
-            with self.connection.exec_driver_sql(statement, bound, execution_options=streaming) as lines:
-                names = list(lines.keys())
-                for some in lines.partitions():
-                    yield names, [list(map(_plain, line)) for line in some]
+            with self.connection.exec_driver_sql(statement, bound, execution_options=streaming) as result:
+                names = list(result.keys())
+                for lines in result.partitions():
+                    yield names, [list(map(_with_text_instant, line)) for line in lines]
         except DBAPIError as error:
             self.tell(Difference(table, "all rows", "text", str(error.orig), "rows", UNREADABLE))
 
@@ -278,11 +286,12 @@ class RecordReader:
 @lru_cache(maxsize=512)
 def _compiled(query: str | ClauseElement, dialect: Dialect) -> tuple[str, Sequence[str], Mapping[str, Any]]:
     """Return a query in the database's SQL, the order of its parameters, and its own bound values."""
-    compiled: Any = (text(query) if isinstance(query, str) else query).compile(dialect=dialect)
+    clause = text(query) if isinstance(query, str) else query
+    compiled: Any = clause.compile(dialect=dialect)
     return str(compiled), compiled.positiontup or (), dict(compiled.params)
 
 
-def _plain(value: Any) -> Any:
+def _with_text_instant(value: Any) -> Any:
     return instant_text(value) if isinstance(value, datetime) else value
 
 

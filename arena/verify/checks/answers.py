@@ -59,10 +59,10 @@ class StoredAnswers:
     calls: Sequence[Call]
     names: Mapping[MarketId, str]
     last: bool = False
-    begun: dict[tuple[Stage, int, Message], Conversation] = field(default_factory=dict)
+    matched_openings: dict[tuple[Stage, int, Message], Conversation] = field(default_factory=dict)
     """The opening of the stored conversation that a question of the agent was matched to."""
     used: set[Prompt] = field(default_factory=set)
-    left: dict[Prompt, list[Call]] = field(default_factory=dict)
+    answers_left: dict[Prompt, list[Call]] = field(default_factory=dict)
     openings: dict[tuple[Stage, int, int], dict[Conversation, list[Prompt]]] = field(init=False)
     """The stored questions by the opening of their conversation, for each stage, sample and seed."""
     answers: dict[Prompt, list[Call]] = field(init=False)
@@ -80,24 +80,27 @@ class StoredAnswers:
         """Return the answer to a question; raise `NoAnswer` if there is none."""
         opening = self._opening_of(prompt)
         follows_up = len(prompt.messages) > 1
-        stored = []
-        same = []
+        candidates = []
+        follow_same_answer = []
         for question in self._conversations(prompt)[opening]:
             if (len(question.messages) > len(opening)) == follows_up:
-                stored.append(question)
+                candidates.append(question)
+                # The message before the last is the model's answer that a follow-up question is about.
                 if question.messages[-2:-1] == prompt.messages[-2:-1]:
-                    same.append(question)
+                    follow_same_answer.append(question)
 
-        for question in dict.fromkeys(same or stored):
+        for question in dict.fromkeys(follow_same_answer or candidates):
             attempts = self.answers[question]
-            good = [call for call in attempts if call.error is None or call.error.code == "declined"]
+            answered = [call for call in attempts if call.error is None or call.error.code == "declined"]
             self.used.add(question)
-            if not good:
+            if not answered:
                 return attempts[-1]
 
-            left = self.left.setdefault(question, good[::-1] if self.last else good)
-            if left:
-                return left.pop(0)
+            if question not in self.answers_left:
+                self.answers_left[question] = answered[::-1] if self.last else answered
+            answers_left = self.answers_left[question]
+            if answers_left:
+                return answers_left.pop(0)
         raise NoAnswer(f"{prompt.stage}, sample {prompt.sample}")
 
     def unused(self) -> tuple[Prompt, ...]:
@@ -114,22 +117,23 @@ class StoredAnswers:
     def _opening_of(self, prompt: Prompt) -> Conversation:
         """Return the opening of a question's conversation: the next one, or the one about its markets."""
         key = prompt.stage, prompt.sample, prompt.messages[0]
-        if key in self.begun:
-            return self.begun[key]
+        if key in self.matched_openings:
+            return self.matched_openings[key]
 
-        free = list(self._conversations(prompt))
-        for known, opening in self.begun.items():
-            if known[:2] == key[:2] and opening in free:
-                free.remove(opening)
-        if not free:
+        unmatched = list(self._conversations(prompt))
+        for other_key, opening in self.matched_openings.items():
+            is_same_sample = other_key[:2] == key[:2]
+            if is_same_sample and opening in unmatched:
+                unmatched.remove(opening)
+        if not unmatched:
             raise NoAnswer(f"{prompt.stage}, sample {prompt.sample}")
 
-        opening = free[0]
+        opening = unmatched[0]
         if not prompt.bets:
             markets = json.loads(prompt.messages[0].content)[1:]
-            wanted = {self.names[MarketId(market)] for market in markets}
-            opening = max(free, key=lambda messages: _likeness(messages, wanted))
-        self.begun[key] = opening
+            names = {self.names[MarketId(market)] for market in markets}
+            opening = max(unmatched, key=lambda messages: _match_score(messages, names))
+        self.matched_openings[key] = opening
         return opening
 
 
@@ -141,22 +145,24 @@ def _opening(question: Prompt) -> Conversation:
     return question.messages[: roles.index("assistant")]
 
 
-def _likeness(messages: Conversation, wanted: set[str]) -> int:
-    """Return how well a question matches these markets and no others.
+def _match_score(messages: Conversation, names: set[str]) -> int:
+    """Return how much more often a question mentions these markets than others.
 
     Examples of answers name markets too, but a question names its own markets more often.
     """
-    named = _named_markets(messages[-1].content)
-    return 2 * sum(named[name] for name in wanted) - named.total()
+    mentions = _market_mentions(messages[-1].content)
+    of_these = sum(mentions[name] for name in names)
+    of_others = mentions.total() - of_these
+    return of_these - of_others
 
 
 @lru_cache(maxsize=8192)
-def _named_markets(text: str) -> Counter[str]:
+def _market_mentions(text: str) -> Counter[str]:
     return Counter(MARKET_NAME.findall(text))
 
 
 def decisions_of(
-    name: str,
+    kind_name: str,
     settings: Mapping[str, Any],
     given: Given,
     view: View,
@@ -164,20 +170,22 @@ def decisions_of(
     runner: asyncio.Runner,
 ) -> Iterator[PossibleDecision]:
     """Yield the possible decisions of an agent, the likeliest first."""
-    its_kind = kind_of(name)
-    chosen = its_kind.settings.model_validate(settings)
-    if isinstance(chosen, llm.Settings):
-        yield from _decisions_of_model(chosen, given, view, calls, runner)
+    agent_kind = kind_of(kind_name)
+    own_settings = agent_kind.settings.model_validate(settings)
+    if isinstance(own_settings, llm.Settings):
+        yield from _decisions_of_model(own_settings, given, view, calls, runner)
         return
 
-    async def stored(prompt: Prompt) -> Call:
+    async def first_answer(prompt: Prompt) -> Call:
         """Return the answer of an agent that asks one question a turn."""
         answer = next((call for call in calls if call.error is None), None)
-        if answer is None or its_kind.ask is None:
+        if answer is None or agent_kind.ask is None:
             raise NoAnswer(f"{prompt.stage}, sample {prompt.sample}")
         return answer
 
-    yield PossibleDecision(runner.run(decision_of(its_kind.agent(chosen, given), view, stored)))
+    agent = agent_kind.agent(own_settings, given)
+    decision = runner.run(decision_of(agent, view, first_answer))
+    yield PossibleDecision(decision)
 
 
 def _decisions_of_model(
@@ -186,23 +194,29 @@ def _decisions_of_model(
     """Yield the decisions by the first and the last answers, and by both possible token limits."""
     if settings.tools:
         calls = without_steps(calls)
-    is_ambiguous = len({call.prompt for call in calls}) < len(calls)
+    is_asked_twice = len({call.prompt for call in calls}) < len(calls)
     was_cut_off = any(call.finish == "length" for call in calls)
 
-    def write(stage: Stage, _before: Sequence[Forecast], part: PromptPart) -> Prompt:
+    def write_question(stage: Stage, _before: Sequence[Forecast], part: PromptPart) -> Prompt:
         """Return a question that holds only its part number and its markets."""
         form = compile_template(given.prompts[llm.template_of(settings, stage)]).answer
-        asked = Message("user", json.dumps([part.number, *part.markets]))
-        return Prompt((asked,), view.seed, stage, bets=asks_for_bets(form, stage, view))
+        message = Message("user", json.dumps([part.number, *part.markets]))
+        return Prompt((message,), view.seed, stage, bets=asks_for_bets(form, stage, view))
 
-    orders = (False, True) if is_ambiguous else (False,)
-    limits = (None, 1) if was_cut_off else (None,)
-    for last, raised in product(orders, limits):
-        answers = StoredAnswers(calls, short_ids(view.snapshot), last)
+    # Which of two answers to a question was used is unknown, and so is the limit after a cut-off answer: any
+    # limit but None stands for a raised one.
+    answer_orders = (False, True) if is_asked_twice else (False,)
+    raised_limits = (None, 1) if was_cut_off else (None,)
+    for last_first, raised_limit in product(answer_orders, raised_limits):
+        answers = StoredAnswers(calls, short_ids(view.snapshot), last_first)
         try:
-            decision = runner.run(llm.decide_by_answers(settings, view, answers.ask, write, raised))
+            decision = runner.run(
+                llm.decide_by_answers(settings, view, answers.ask, write_question, raised_limit)
+            )
         except NoAnswer as missing:
             yield PossibleDecision(None, str(missing))
             continue
-        unused = () if is_ambiguous else answers.unused()
+
+        # With two answers to one question, one of them is unused in any case.
+        unused = () if is_asked_twice else answers.unused()
         yield PossibleDecision(sound_decision(decision, view), unused=unused)

@@ -35,10 +35,10 @@ class ShownText:
 
 def audit_of(row: Row, column: str) -> dict[str, Any] | None:
     """Return the audit that a row keeps; None if other rules than today's made it."""
-    kept = object_in(row[column]).get("audit")
-    if not isinstance(kept, dict) or kept.get("rules") != RULES:
+    stored_audit = object_in(row[column]).get("audit")
+    if not isinstance(stored_audit, dict) or stored_audit.get("rules") != RULES:
         return None
-    return kept
+    return stored_audit
 
 
 def questions_of(facts: RecordReader, snapshot_id: int | None) -> dict[str, str]:
@@ -48,35 +48,40 @@ def questions_of(facts: RecordReader, snapshot_id: int | None) -> dict[str, str]
 
 
 def check_verdicts(
-    row: Row, column: str, shown: Iterable[ShownText], questions: Mapping[str, str], at: str
+    row: Row, column: str, shown: Iterable[ShownText], questions: Mapping[str, str], round_time: str
 ) -> Found:
     """Yield verdicts that the rules don't give, and texts shown without being listed as suspects."""
-    kept = audit_of(row, column)
-    if kept is None:
+    stored_audit = audit_of(row, column)
+    if stored_audit is None:
         return
 
-    suspects = _suspects(kept)
-    when = instant(at)
+    suspects = _suspects_in(stored_audit)
+    decided_at = instant(round_time)
     if suspects is None:
         yield row.differs(column, "suspects with their words and verdicts", "it is an audit")
         return
 
     yield from _check_withheld(row, column, suspects)
-    prices = bool(kept.get("prices"))
-    by_rule = [suspect for suspect in suspects if suspect["verdict"] != JUDGED]
-    for suspect in by_rule:
-        asked = []
+    prices = bool(stored_audit.get("prices"))
+    found_by_rules = [suspect for suspect in suspects if suspect["verdict"] != JUDGED]
+    for suspect in found_by_rules:
+        own_questions = []
         if suspect["market"] in questions:
-            asked.append(questions[suspect["market"]])
-        words = suspect["words"] if suspect["place"] == "text" else ""
-        verdict = audit(suspect["title"], words, suspect["url"], asked, when, prices).verdict
+            own_questions.append(questions[suspect["market"]])
+        # Words found in the text are checked as a text; others are in the title or the address.
+        suspect_text = suspect["words"] if suspect["place"] == "text" else ""
+        verdict = audit(
+            suspect["title"], suspect_text, suspect["url"], own_questions, decided_at, prices
+        ).verdict
         if verdict != suspect["verdict"]:
             yield row.differs(column, f"the verdict {verdict}", f"so are the words {suspect['words']!r}")
 
-    flagged = {(suspect["title"], suspect["url"]) for suspect in suspects if suspect["shown"]}
-    for text in shown:
-        finding = audit(text.title, text.text, text.url, text.questions, when, prices)
-        if finding.verdict != "clean" and (text.title, text.url) not in flagged:
+    shown_suspects = {(suspect["title"], suspect["url"]) for suspect in suspects if suspect["shown"]}
+    for shown_text in shown:
+        finding = audit(
+            shown_text.title, shown_text.text, shown_text.url, shown_text.questions, decided_at, prices
+        )
+        if finding.verdict != "clean" and (shown_text.title, shown_text.url) not in shown_suspects:
             expected = f"a suspect, {finding.verdict} by the words {finding.words!r}"
             yield row.differs(column, expected, "it was shown")
 
@@ -86,40 +91,45 @@ def check_judged(facts: RecordReader, row: Row, column: str, round_id: int) -> F
 
     A replay has the verdicts of the record that it was made from, and no calls of the judge.
     """
-    flagged = set()
-    seen = set()
+    told_on = set()
+    judged_messages = set()
     query = "SELECT * FROM call WHERE round_id = :round AND stage = 'judge' ORDER BY attempt"
     for call in facts.rows("call", query, round=round_id):
-        if call["reply"] is None or call["error_code"] or call["messages"] in seen:
+        # Only the first answer to a question to the judge counts.
+        if call["reply"] is None or call["error_code"] or call["messages"] in judged_messages:
             continue
-        seen.add(call["messages"])
+
+        judged_messages.add(call["messages"])
         messages = tuple(Message(**message) for message in json.loads(call["messages"]))
         judgement = read_judgement(Prompt(messages, stage="judge"), call["reply"])
         if judgement is not None and judgement.told:
-            flagged.add((judgement.text_hash, judgement.quote))
+            told_on.add((judgement.text_hash, judgement.quote))
 
-    kept = object_in(row[column]).get("audit")
-    if not seen or not isinstance(kept, dict):
+    stored_audit = object_in(row[column]).get("audit")
+    if not judged_messages or not isinstance(stored_audit, dict):
         return
-    suspects = _suspects(kept) or []
+    suspects = _suspects_in(stored_audit) or []
     listed = {(suspect["hash"], suspect["words"]) for suspect in suspects if suspect["verdict"] == JUDGED}
-    for text_hash, quote in sorted(flagged ^ listed):
+    for text_hash, quote in sorted(told_on ^ listed):
         verb = "isn't" if (text_hash, quote) in listed else "is"
         yield row.differs(column, f"a text that {verb} told on by {quote!r}", "so the judge answered")
 
 
 def _check_withheld(row: Row, column: str, suspects: Sequence[Mapping[str, Any]]) -> Found:
     """Yield the row if its counts of withheld texts differ from its suspects."""
-    withheld = Counter(suspect["verdict"] for suspect in suspects if not suspect["shown"])
+    withheld_by_verdict = Counter(suspect["verdict"] for suspect in suspects if not suspect["shown"])
     counts = object_in(row[column])
-    if any(withheld[verdict] != counts.get(verdict, 0) for verdict in (*VERDICTS, JUDGED)):
-        listed = ", ".join(f"{count} {verdict}" for verdict, count in sorted(withheld.items()))
-        yield row.differs(column, listed or "none", "so many suspects were withheld")
+    verdicts = (*VERDICTS, JUDGED)
+    if any(withheld_by_verdict[verdict] != counts.get(verdict, 0) for verdict in verdicts):
+        suspects_text = ", ".join(
+            f"{count} {verdict}" for verdict, count in sorted(withheld_by_verdict.items())
+        )
+        yield row.differs(column, suspects_text or "none", "so many suspects were withheld")
 
 
-def _suspects(kept: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+def _suspects_in(stored_audit: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Return the suspects of an audit; None if they are malformed."""
-    listed = kept.get("suspects")
+    listed = stored_audit.get("suspects")
     if not isinstance(listed, list):
         return None
     for suspect in listed:
@@ -132,35 +142,36 @@ def _suspects(kept: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 def texts_of_tool(row: Row, questions: Mapping[str, str]) -> list[ShownText]:
     """Return the texts of a tool's result: its articles, or all of it as one text for other tools."""
-    asked = tuple(questions.values())
+    all_questions = tuple(questions.values())
     text = row["text"]
     if row["tool"] not in ("search", "read"):
-        return [ShownText("", text, "", asked)]
+        return [ShownText("", text, "", all_questions)]
 
     articles = []
-    begin = 0
+    title_start = 0
     sources = [source for source in objects_in(row["sources"]) if source.get("url") and "hash" in source]
     addresses = [f"\n{source['url']}" for source in sources]
-    for source, address, following in zip(sources, addresses, [*addresses[1:], None], strict=True):
+    for source, address, next_address in zip(sources, addresses, [*addresses[1:], None], strict=True):
         # An article is its title, the address on a line of its own, and its text up to the next title.
-        at = text.find(address, begin)
-        start = at + len(address) + 1
-        ahead = -1 if following is None else text.find(following, start)
-        end = len(text)
-        if ahead >= 0:
-            end = text.rfind("\n\n", 0, ahead)
+        address_start = text.find(address, title_start)
+        body_start = address_start + len(address) + 1
+        next_address_start = -1 if next_address is None else text.find(next_address, body_start)
+        body_end = len(text)
+        if next_address_start >= 0:
+            body_end = text.rfind("\n\n", 0, next_address_start)
 
-        body = text[start:end]
-        title = _title(text[begin:at], body, source["hash"])
-        if at >= 0 and title is not None:
-            articles.append(ShownText(title, body, source["url"], asked))
-        begin = end + 2
+        body = text[body_start:body_end]
+        title = _title_with_hash(text[title_start:address_start], body, source["hash"])
+        if address_start >= 0 and title is not None:
+            articles.append(ShownText(title, body, source["url"], all_questions))
+        title_start = body_end + 2
     return articles
 
 
-def _title(head: str, text: str, title_hash: str) -> str | None:
-    """Return the title that precedes the source and the day, found by its hash; None without one."""
-    for place in range(len(head)):
-        if head.startswith(" (", place) and digest([head[:place], text]) == title_hash:
-            return head[:place]
+def _title_with_hash(heading: str, text: str, article_hash: str) -> str | None:
+    """Return the title that precedes "(source, day)" in a heading, found by its hash; None without one."""
+    for end in range(len(heading)):
+        title = heading[:end]
+        if heading.startswith(" (", end) and digest([title, text]) == article_hash:
+            return title
     return None

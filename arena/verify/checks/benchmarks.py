@@ -40,14 +40,17 @@ def check_benchmarks(facts: RecordReader) -> Found:
 
 def _check_files(facts: RecordReader) -> Generator[Difference, None, dict[str, str]]:
     """Check the files; return the question sets by their SHA-256."""
-    before = None
+    previous_version = None
     question_sets = {}
     for row in facts.rows("benchmark_file", FILES):
         yield from row.compare({"sha256": sha256(row["text"])}, "it is that of the file's bytes")
+
+        # The files come in the order of their versions: two in a row with the same hash are one file.
         version = row["kind"], row["name"], row["sha256"]
-        if version == before:
+        if version == previous_version:
             yield row.differs("sha256", "another than before", "a version is kept when a file changed")
-        before = version
+        previous_version = version
+
         if row["kind"] == "questions":
             question_sets[row["sha256"]] = row["text"]
 
@@ -70,52 +73,53 @@ def _check_shown(facts: RecordReader, cohort: Row, expected: Sequence[Question])
 def _questions(file: Any, settings: Any) -> Iterator[Question]:
     """Yield the questions of a file, in its order; combinations of two only if they were asked."""
     due = file["forecast_due_date"]
-    version = "" if settings["version"] == 1 else f".{settings['version']}"
-    values = "+values" if settings["prices"] else ""
-    for asked in file["questions"]:
-        start = f"forecastbench:{due}{version}{values}:{asked['source']}"
-        if isinstance(asked["id"], list):
+    version_part = "" if settings["version"] == 1 else f".{settings['version']}"
+    prices_part = "+values" if settings["prices"] else ""
+    for entry in file["questions"]:
+        id_prefix = f"forecastbench:{due}{version_part}{prices_part}:{entry['source']}"
+        if isinstance(entry["id"], list):
             if settings.get("combinations"):
-                yield from _combined(asked, start)
+                yield from _combined(entry, id_prefix)
             continue
 
-        market = f"{start}:{asked['id']}"
-        question = asked["question"].replace("{forecast_due_date}", due)
-        days = asked["resolution_dates"]
-        if not isinstance(days, list):
-            yield market, question.strip(), _in_millionths(_share(asked["freeze_datetime_value"]))
+        market = f"{id_prefix}:{entry['id']}"
+        question = entry["question"].replace("{forecast_due_date}", due)
+        resolution_days = entry["resolution_dates"]
+        if not isinstance(resolution_days, list):
+            yield market, question.strip(), _in_millionths(_probability_in(entry["freeze_datetime_value"]))
             continue
-        for day in days:
+        for day in resolution_days:
             asked_for_day = question.replace("{resolution_date}", day)
             yield f"{market}@{day}", asked_for_day.strip(), None
 
 
-def _combined(asked: Any, start: str) -> Iterator[Question]:
+def _combined(pair: Any, id_prefix: str) -> Iterator[Question]:
     """Yield the four joint outcomes of two questions, at each resolution date of data questions."""
-    market = f"{start}:{asked['id'][0]}~{asked['id'][1]}"
-    days = asked.get("resolution_dates")
-    if not isinstance(days, list):
-        days = []
+    market = f"{id_prefix}:{pair['id'][0]}~{pair['id'][1]}"
+    resolution_days = pair.get("resolution_dates")
+    if not isinstance(resolution_days, list):
+        resolution_days = []
 
     for first, second in product(("YES", "NO"), repeat=2):
         letters = f"{first[0]}{second[0]}".lower()
         question = f"Will question 1 resolve {first} and question 2 {second}"
-        for day in days:
+        for day in resolution_days:
             yield f"{market}@{day}.{letters}", f"{question}, both as of {day}?", None
-        if days:
+        if resolution_days:
             continue
 
-        chance: float | None = 1.0
-        for part, end in zip(asked["combination_of"], (first, second), strict=True):
-            share = _share(part["freeze_datetime_value"])
-            if share is None or chance is None:
-                chance = None
+        # Without resolution dates these are two markets: their prices, multiplied, are the joint price.
+        joint: float | None = 1.0
+        for question_part, outcome in zip(pair["combination_of"], (first, second), strict=True):
+            probability = _probability_in(question_part["freeze_datetime_value"])
+            if probability is None or joint is None:
+                joint = None
             else:
-                chance *= share if end == "YES" else 1 - share
-        yield f"{market}@{letters}", f"{question}?", _in_millionths(chance)
+                joint *= probability if outcome == "YES" else 1 - probability
+        yield f"{market}@{letters}", f"{question}?", _in_millionths(joint)
 
 
-def _share(value: Any) -> float | None:
+def _probability_in(value: Any) -> float | None:
     """Return a value as a probability; None if it is invalid."""
     try:
         chance = float(value)

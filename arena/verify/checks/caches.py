@@ -21,64 +21,70 @@ OUT_OF_DATE = "cached figures of other pages, or out of date"
 
 def check_caches(facts: RecordReader) -> Found:
     """Yield cached leaderboards and comparisons that differ from what the record gives."""
-    kept = facts.by("name", "rollup", "SELECT * FROM rollup ORDER BY name")
-    if not kept:
+    unchecked = facts.rows_by("name", "rollup", "SELECT * FROM rollup ORDER BY name")
+    if not unchecked:
         return
     from arena.scores.comparisons import COMPARISONS, compute_comparisons  # slow to load
     from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard
 
     connection = facts.connection
     try:
-        for number in (None, *(stored.cohort.number for stored in read_cohorts(connection))):
+        for cohort in (None, *(stored.cohort.number for stored in read_cohorts(connection))):
             comparisons = None
-            row = _current(facts, COMPARISONS, number, kept)
+            row = _take_current(facts, COMPARISONS, cohort, unchecked)
             if row is not None:
-                comparisons = compute_comparisons(connection, number)
-                yield from _compare(row, as_json(COMPARISONS, comparisons))
+                comparisons = compute_comparisons(connection, cohort)
+                yield from _compare_cached(row, as_json(COMPARISONS, comparisons))
 
-            row = _current(facts, LEADERBOARD, number, kept)
+            row = _take_current(facts, LEADERBOARD, cohort, unchecked)
             if row is not None:
-                board = compute_leaderboard(connection, number, comparisons)
-                yield from _compare(row, as_json(LEADERBOARD, board))
+                board = compute_leaderboard(connection, cohort, comparisons)
+                yield from _compare_cached(row, as_json(LEADERBOARD, board))
     except Exception as error:  # noqa: BLE001 - a damaged record may hold anything
         why = fault_text(error)
         yield Difference("rollup", "leaderboards", "body", "a cache", "what can be computed", why)
-    facts.unproved[OUT_OF_DATE] += len(kept)
+    facts.unproved[OUT_OF_DATE] += len(unchecked)
 
 
-def _current(
-    facts: RecordReader, kind: CacheKind[Any], number: int | None, kept: dict[str, Row]
+def _take_current(
+    facts: RecordReader, kind: CacheKind[Any], cohort: int | None, unchecked: dict[str, Row]
 ) -> Row | None:
-    """Take out of `kept` the cached value of a kind; return it if it is current and not verified before."""
-    name = kind.name_of(number)
-    if name not in kept:
+    """Take the cached value of a kind out of `unchecked`, and return it if it must be checked.
+
+    Return None, and leave it there, if it is out of date; one that was verified before is only taken out.
+    """
+    name = kind.name_of(cohort)
+    if name not in unchecked:
         return None
-    if facts.verified.caches.get(name) == sha256(kept[name]["body"]):
-        del kept[name]
+
+    if facts.verified.caches.get(name) == sha256(unchecked[name]["body"]):
+        del unchecked[name]
         return None
-    if kept[name]["basis"] != kind.basis(facts.connection, number):
+
+    # One that is out of date stays in `unchecked`, where it is counted.
+    if unchecked[name]["basis"] != kind.basis(facts.connection, cohort):
         return None
-    return kept.pop(name)
+    return unchecked.pop(name)
 
 
-def _compare(row: Row, computed: Any) -> Found:
+def _compare_cached(row: Row, computed: Any) -> Found:
     """Yield the first figure in which a cached value differs from the computed one."""
-    for path, found, expected in _unlike(json_in(row["body"]), computed, ""):
-        values = canonical_bytes(found), canonical_bytes(expected)
+    for path, cached, expected in _json_differences(json_in(row["body"]), computed, ""):
+        values = canonical_bytes(cached), canonical_bytes(expected)
         yield Difference("rollup", row["name"], path or "body", *values, "it is computed from the record")
         return
 
 
-def _unlike(found: Any, expected: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+def _json_differences(cached: Any, expected: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
     """Yield where two JSON values differ; floats may differ in their last digits."""
-    if isinstance(found, dict) and isinstance(expected, dict) and found.keys() == expected.keys():
-        for key in found:
-            yield from _unlike(found[key], expected[key], f"{path}.{key}" if path else key)
-    elif isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
-        for place, pair in enumerate(zip(found, expected, strict=True)):
-            yield from _unlike(*pair, f"{path}[{place}]")
-    elif isinstance(found, float) and isinstance(expected, float):
-        if not isclose(found, expected, rel_tol=NEAR, abs_tol=NEAR):
-            yield path, found, expected
-    elif type(found) is not type(expected) or found != expected:
-        yield path, found, expected
+    if isinstance(cached, dict) and isinstance(expected, dict) and cached.keys() == expected.keys():
+        for key in cached:
+            yield from _json_differences(cached[key], expected[key], f"{path}.{key}" if path else key)
+    elif isinstance(cached, list) and isinstance(expected, list) and len(cached) == len(expected):
+        for index, pair in enumerate(zip(cached, expected, strict=True)):
+            yield from _json_differences(*pair, f"{path}[{index}]")
+    elif isinstance(cached, float) and isinstance(expected, float):
+        if not isclose(cached, expected, rel_tol=NEAR, abs_tol=NEAR):
+            yield path, cached, expected
+    elif type(cached) is not type(expected) or cached != expected:
+        yield path, cached, expected

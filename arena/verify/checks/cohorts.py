@@ -37,15 +37,19 @@ def check_cohort(facts: RecordReader, row: Row) -> Found:
         yield row.differs("frozen", "a cohort as JSON", "it can't be read")
         return
 
-    own = {"cohort": row["id"]}
-    entrants = facts.by("id", "entrant", "SELECT * FROM entrant WHERE cohort_id = :cohort ORDER BY id", **own)
-    rounds = list(facts.rows("round", "SELECT * FROM round WHERE cohort_id = :cohort ORDER BY number", **own))
-    replacements = list(facts.rows("replacement", REPLACEMENTS, **own))
+    of_cohort = {"cohort": row["id"]}
+    entrants = facts.rows_by(
+        "id", "entrant", "SELECT * FROM entrant WHERE cohort_id = :cohort ORDER BY id", **of_cohort
+    )
+    rounds = list(
+        facts.rows("round", "SELECT * FROM round WHERE cohort_id = :cohort ORDER BY number", **of_cohort)
+    )
+    replacements = list(facts.rows("replacement", REPLACEMENTS, **of_cohort))
     yield from _check_frozen(facts, row, cohort, list(entrants.values()))
     yield from _check_schedule(cohort, rounds)
     yield from _check_replacements(facts, entrants, rounds, replacements)
     for round_row in rounds:
-        if facts.is_due(round_row):
+        if facts.must_check(round_row):
             yield from check_evidence(facts, cohort, round_row)
 
     with asyncio.Runner() as runner:
@@ -58,16 +62,16 @@ def check_cohort(facts: RecordReader, row: Row) -> Found:
 
 def _check_frozen(facts: RecordReader, row: Row, cohort: Cohort, entrants: Sequence[Row]) -> Found:
     """Yield what differs between a cohort or its entrants and what was frozen."""
-    own = {"number": cohort.number, "starts_at": timestamp_text(cohort.starts_at)}
-    yield from row.compare(own, FROZEN_SO)
-    for prompt in sorted(cohort.prompts.values()):
-        if facts.find("prompt", prompt) is None:
-            yield row.differs("frozen", "known prompts", f"it froze the prompt {prompt}")
+    expected = {"number": cohort.number, "starts_at": timestamp_text(cohort.starts_at)}
+    yield from row.compare(expected, FROZEN_SO)
+    for prompt_hash in sorted(cohort.prompts.values()):
+        if facts.find("prompt", prompt_hash) is None:
+            yield row.differs("frozen", "known prompts", f"it froze the prompt {prompt_hash}")
 
     frozen = []
     for entrant in cohort.entrants:
-        values = attributes_of(entrant, "position", "name", "kind")
-        frozen.append(values | {"settings": canonical(entrant.settings)})
+        entrant_values = attributes_of(entrant, "position", "name", "kind")
+        frozen.append(entrant_values | {"settings": canonical(entrant.settings)})
     key = f"entrant: {row.key}, place"
     yield from compare_by(["position"], entrants, frozen, key, "name", FROZEN_SO)
 
@@ -87,27 +91,31 @@ def _check_replacements(
     facts: RecordReader, entrants: Mapping[int, Row], rounds: Sequence[Row], replacements: Sequence[Row]
 ) -> Found:
     """Yield settings that don't replace those before them, or that could not be taken at that round."""
-    numbers = set(map(itemgetter("number"), rounds))
-    settings = {entrant_id: row["settings"] for entrant_id, row in entrants.items()}
+    begun_rounds = set(map(itemgetter("number"), rounds))
+    current_settings = {entrant_id: row["settings"] for entrant_id, row in entrants.items()}
     for row in replacements:
         entrant_id = row["entrant_id"]
-        before = {"before": digest(settings[entrant_id])}
-        yield from row.compare(before, "they replace the settings that it had until then")
-        settings[entrant_id] = row["settings"]
-        if row["round"] not in numbers:
+        expected = {"before": digest(current_settings[entrant_id])}
+        yield from row.compare(expected, "they replace the settings that it had until then")
+        current_settings[entrant_id] = row["settings"]
+
+        if row["round"] not in begun_rounds:
             yield row.differs("round", "one that has begun", "they are taken as it begins")
 
-        given = {"entrant": entrant_id, "number": row["round"]}
-        statuses = set(facts.column("status", "turn", EARLIER_TURNS, **given))
+        earlier = {"entrant": entrant_id, "number": row["round"]}
+        statuses = set(facts.column("status", "turn", EARLIER_TURNS, **earlier))
         if not statuses or not statuses.isdisjoint(PROVEN_STATUSES):
             yield row.differs("round", "turns, and none of them good", "a good turn keeps the settings")
 
-        if not _are_kept(facts, json_in(row["prompts"])):
+        if not _are_stored_prompts(facts, json_in(row["prompts"])):
             yield row.differs("prompts", "known prompts", "their texts are kept")
 
 
-def _are_kept(facts: RecordReader, prompts: Any) -> bool:
+def _are_stored_prompts(facts: RecordReader, hashes_by_name: Any) -> bool:
     """Tell whether these are prompts' hashes, by name, and the text of each is in the record."""
-    if not isinstance(prompts, dict):
+    if not isinstance(hashes_by_name, dict):
         return False
-    return all(isinstance(key, str) and facts.find("prompt", key) is not None for key in prompts.values())
+    for prompt_hash in hashes_by_name.values():
+        if not isinstance(prompt_hash, str) or facts.find("prompt", prompt_hash) is None:
+            return False
+    return True

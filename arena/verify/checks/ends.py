@@ -31,26 +31,27 @@ OUTAGES = "SELECT * FROM set_aside WHERE kind = 'page'"
 
 def check_ends(facts: RecordReader) -> Found:
     """Yield resolutions of simulated or recorded markets that were learnt too soon or too late."""
-    venues = _played_venues(facts)
-    played = venues.keys()
-    told_whole = {cohort for cohort, venue in venues.items() if venue not in GROWING}
-    if not played:
+    venue_of_cohort = _venues_of_played_cohorts(facts)
+    played_cohorts = venue_of_cohort.keys()
+    # People may add ends to a growing venue at any time, so only for the others one can be learnt too late.
+    told_at_once = {cohort for cohort, venue in venue_of_cohort.items() if venue not in GROWING}
+    if not played_cohorts:
         return
 
     for row in facts.rows("resolution", TOO_SOON):
         cohorts = set(facts.column("cohort", "snapshot", LISTED_BY, market=row["market_id"]))
-        if cohorts and cohorts <= played:
+        if cohorts and cohorts <= played_cohorts:
             yield row.differs("learnt_at", f"{row['known_at']} or later", TOLD_THEN)
 
     outages = list(facts.rows("set_aside", OUTAGES))
     reported = set[int]()
     for row in facts.rows("resolution", PASSED_ROUNDS):
-        if row["id"] not in reported and row["cohort"] in told_whole and not _was_away(row, outages):
+        if row["id"] not in reported and row["cohort"] in told_at_once and not _venue_was_away(row, outages):
             reported.add(row["id"])
             yield row.differs("learnt_at", f"{row['passed']} or earlier", TOLD_THEN)
 
 
-def _played_venues(facts: RecordReader) -> dict[int, str]:
+def _venues_of_played_cohorts(facts: RecordReader) -> dict[int, str]:
     """Return the venues of simulated and replayed cohorts, by the cohorts' ids."""
     venues = {}
     for row in facts.rows("cohort", "SELECT * FROM cohort"):
@@ -60,7 +61,7 @@ def _played_venues(facts: RecordReader) -> dict[int, str]:
     return venues
 
 
-def _was_away(row: Row, outages: Sequence[Row]) -> bool:
+def _venue_was_away(row: Row, outages: Sequence[Row]) -> bool:
     """Tell whether the venue of a market may have been unavailable at the round that passed."""
     venue = row["market_id"].partition(":")[0]
     for outage in outages:

@@ -27,41 +27,41 @@ TO_THE_MINUTE = 16
 def check_dates(facts: RecordReader) -> Found:
     """Yield articles whose time of publication contradicts their date."""
     for row in facts.rows("article", "SELECT * FROM article"):
-        meaning = dated(row["dated"].replace(" UTC", "Z"))
-        latest = None
-        if meaning is not None:
-            # The words have no seconds: these are taken from the stored time.
-            minutes = timestamp_text(meaning[0])[:TO_THE_MINUTE]
-            latest = minutes + row["published_at"][TO_THE_MINUTE:]
-        yield from row.compare({"published_at": latest}, "so it is dated")
+        date_meaning = dated(row["dated"].replace(" UTC", "Z"))
+        expected = None
+        if date_meaning is not None:
+            # A date as given has no seconds: these are taken from the stored time.
+            latest_time, _ = date_meaning
+            expected = timestamp_text(latest_time)[:TO_THE_MINUTE] + row["published_at"][TO_THE_MINUTE:]
+        yield from row.compare({"published_at": expected}, "so it is dated")
 
 
 def check_evidence(facts: RecordReader, cohort: Cohort, round_row: Row) -> Found:
     """Yield faults of a round's gathering: one the cohort didn't want, wrong counts, or none at all."""
-    wanted = cohort.evidence != NO_EVIDENCE
-    own = {"round": round_row["id"]}
-    gatherings = list(facts.rows("gathering", "SELECT * FROM gathering WHERE round_id = :round", **own))
+    gathers_evidence = cohort.evidence != NO_EVIDENCE
+    of_round = {"round": round_row["id"]}
+    gatherings = list(facts.rows("gathering", "SELECT * FROM gathering WHERE round_id = :round", **of_round))
     for row in gatherings:
-        given = {"gathering": row["id"], "snapshot": round_row["snapshot_id"]}
-        pieces = list(facts.rows("evidence", PIECES, **given))
+        of_gathering = {"gathering": row["id"], "snapshot": round_row["snapshot_id"]}
+        pieces = list(facts.rows("evidence", PIECES, **of_gathering))
         yield from _check_gathering(facts, row, round_row, pieces)
         yield from _check_pieces(cohort, round_row, pieces)
-        if not wanted:
+        if not gathers_evidence:
             yield row.differs("round_id", None, "its cohort gathers none")
 
-    if wanted and not gatherings:
-        statuses = facts.column("status", "turn", "SELECT * FROM turn WHERE round_id = :round", **own)
+    if gathers_evidence and not gatherings:
+        statuses = facts.column("status", "turn", "SELECT * FROM turn WHERE round_id = :round", **of_round)
         if not set(statuses).isdisjoint(DECIDED_STATUSES):
             yield round_row.differs("id", "that of a gathering", "agents decided on evidence")
 
 
 def _check_gathering(facts: RecordReader, row: Row, round_row: Row, pieces: Sequence[Row]) -> Found:
     """Yield the faults in a gathering's counts, its hash, and its verdicts on what was shown."""
-    counts = object_in(row["dropped"]).values()
-    found = len(pieces) + sum(count for count in counts if type(count) is int)
-    yield from row.compare({"found": found}, "the number shown or dropped")
+    dropped_counts = object_in(row["dropped"]).values()
+    total = len(pieces) + sum(count for count in dropped_counts if type(count) is int)
+    yield from row.compare({"found": total}, "the number shown or dropped")
 
-    content = row.without("id", "round_id", "hash") | facts.place(row)
+    content = row.without("id", "round_id", "hash") | facts.natural_key(row)
     del content["entrant"]
     content["items"] = list(map(itemgetter("market_id", "article", "fetched_at"), pieces))
     yield from check_seal(row, content, SEALS_GATHERED)
@@ -80,28 +80,28 @@ def _check_gathering(facts: RecordReader, row: Row, round_row: Row, pieces: Sequ
 
 def _check_pieces(cohort: Cohort, round_row: Row, pieces: Sequence[Row]) -> Found:
     """Yield articles published after the round or the cutoff, out of order, or too many for a market."""
-    markets = defaultdict[str, list[Row]](list)
+    articles_by_market = defaultdict[str, list[Row]](list)
     for row in pieces:
         if row["shown"] is None:
             yield row.differs("market_id", "a market of the snapshot", "nobody saw it")
-        published = row["published_at"]
-        if published is None:
+        published_at = row["published_at"]
+        if published_at is None:
             continue
-        markets[row["market_id"]].append(row)
-        if published > round_row["at"]:
+        articles_by_market[row["market_id"]].append(row)
+        if published_at > round_row["at"]:
             yield row.differs("article", f"one of {round_row['at']} or before", "it was the round's time")
-        if row["closes_at"] is not None and published[:10] >= row["closes_at"][:10]:
-            before = f"one from before the day of {row['closes_at']}"
-            yield row.differs("article", before, "its market closes then")
+        if row["closes_at"] is not None and published_at[:10] >= row["closes_at"][:10]:
+            expected = f"one from before the day of {row['closes_at']}"
+            yield row.differs("article", expected, "its market closes then")
 
-    yield from _check_order(markets.values(), cohort.guard.per_market)
+    yield from _check_order_and_limit(articles_by_market.values(), cohort.guard.per_market)
 
 
-def _check_order(markets: Iterable[Sequence[Row]], most: int) -> Found:
+def _check_order_and_limit(articles_of_markets: Iterable[Sequence[Row]], limit: int) -> Found:
     """Yield the articles of a market that are out of order, or too many."""
-    for rows in markets:
-        if len(rows) > most:
-            yield rows[-1].differs("position", f"among the first {most}", "the frozen limit per market")
-        for newer, older in pairwise(rows):
+    for articles in articles_of_markets:
+        if len(articles) > limit:
+            yield articles[-1].differs("position", f"among the first {limit}", "the frozen limit per market")
+        for newer, older in pairwise(articles):
             if newer["published_at"] < older["published_at"] or newer["article"] == older["article"]:
                 yield older.differs("article", "an older one", "the newest comes first")

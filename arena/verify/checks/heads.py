@@ -54,8 +54,8 @@ class Chain:
     sums: Counter[str] = field(default_factory=Counter)
     rounds: dict[Place, tuple[int, Parts]] = field(default_factory=dict)
     ledgers: dict[Place, dict[int, str]] = field(default_factory=dict)
-    late: dict[Key, str] = field(default_factory=dict)
-    earlier: dict[Key, str] = field(default_factory=dict)
+    late_calls: dict[Key, str] = field(default_factory=dict)
+    rounds_before_chain: dict[Key, str] = field(default_factory=dict)
 
     def add(self, kind: str, line: list[Any]) -> None:
         """Add a fact that a head lists."""
@@ -64,19 +64,19 @@ class Chain:
             cohort, position, number = names
             self.ledgers.setdefault((cohort, position), {})[number] = fact_hash
         elif kind == "call":
-            self.late[tuple(names)] = fact_hash
+            self.late_calls[tuple(names)] = fact_hash
         elif kind == "round":
-            self.earlier[tuple(names)] = fact_hash
+            self.rounds_before_chain[tuple(names)] = fact_hash
         elif kind in LISTED:
-            self.sums[kind] += _number_of(line)
+            self.sums[kind] += _hash_as_number(line)
 
 
 def check_chain(facts: RecordReader) -> Found:
     """Yield broken heads, facts that no head covers, and covered facts that are missing."""
     chain = Chain()
-    for expected, row in enumerate(facts.rows("head", HEADS), 1):
-        if row["number"] != expected:
-            yield row.differs("number", expected, "there is no gap")
+    for expected_number, row in enumerate(facts.rows("head", HEADS), 1):
+        if row["number"] != expected_number:
+            yield row.differs("number", expected_number, "there is no gap")
             break
     for row in facts.rows("head", HEADS):
         yield from _check_head(facts, row, chain)
@@ -84,7 +84,7 @@ def check_chain(facts: RecordReader) -> Found:
     open_rounds = yield from _check_rounds(facts, chain)
     yield from _check_ledgers(facts, chain, open_rounds)
     for kind in LISTED:
-        if chain.sums[kind] != sum(map(_number_of, _facts_of(facts, kind))):
+        if chain.sums[kind] != sum(map(_hash_as_number, _facts_of(facts, kind))):
             yield from _check_listed(facts, kind)
 
 
@@ -103,8 +103,8 @@ def _check_head(facts: RecordReader, row: Row, chain: Chain) -> Found:
     chain.previous = row["hash"]
 
     try:
-        covered = {kind: (count, part_hash) for kind, count, part_hash in parts}
-        listed = {kind: (len(lines), seal_of(lines)) for kind, lines in members.items()}
+        covered_parts = {kind: (count, part_hash) for kind, count, part_hash in parts}
+        listed_parts = {kind: (len(lines), seal_of(lines)) for kind, lines in members.items()}
         for kind, lines in members.items():
             for line in lines:
                 chain.add(kind, line)
@@ -112,16 +112,17 @@ def _check_head(facts: RecordReader, row: Row, chain: Chain) -> Found:
         yield row.differs("parts", "a list of kinds", UNKNOWN)
         return
 
-    for kind, part in listed.items():
-        if covered.pop(kind, None) != part:
-            yield row.differs("members", part, f"they are the {kind} of its parts")
+    # What is listed in the head is compared here; what is left over must be parts of its round.
+    for kind, listed_part in listed_parts.items():
+        if covered_parts.pop(kind, None) != listed_part:
+            yield row.differs("members", listed_part, f"they are the {kind} of its parts")
         if kind not in LISTED and kind not in LISTED_ELSEWHERE:
-            facts.unproved[f"{UNKNOWN}: {kind}"] += part[0]
-    yield from _check_place(facts, row, covered, chain)
+            facts.unproved[f"{UNKNOWN}: {kind}"] += listed_part[0]
+    yield from _add_round_parts(facts, row, covered_parts, chain)
 
 
-def _check_place(facts: RecordReader, row: Row, unlisted: Parts, chain: Chain) -> Found:
-    """Check the parts that a head covers without listing them: those of its round."""
+def _add_round_parts(facts: RecordReader, row: Row, unlisted: Parts, chain: Chain) -> Found:
+    """Check the parts that a head covers without listing them, those of its round; add them to the chain."""
     for kind in sorted(unlisted.keys() - OF_ROUND.keys()):
         count, _ = unlisted.pop(kind)
         if kind in LISTED or kind in LISTED_ELSEWHERE:
@@ -148,20 +149,23 @@ def _check_rounds(facts: RecordReader, chain: Chain) -> Generator[Difference, No
             open_rounds.add((row["cohort"], f"fill:{row['number']}"))
             continue
 
-        parts = yield from _round_parts(facts, row["id"], place, chain.late)
+        parts = yield from _take_round_parts(facts, row["id"], place, chain.late_calls)
         if place in chain.rounds:
-            yield from _check_parts(place, *chain.rounds.pop(place), parts)
+            head_number, covered = chain.rounds.pop(place)
+            yield from _compare_parts(place, head_number, covered, parts)
             continue
 
-        # Rounds from before the chain began are listed by the hash of their parts.
-        whole = _parts_hash(parts)
+        # Rounds from before the chain began are listed by the hash of their parts, early ones without `code`.
+        hash_with_code = _parts_hash(parts)
         parts.pop("code", None)
-        if chain.earlier.pop(place, None) not in (whole, _parts_hash(parts)):
-            yield _uncovered("round", place)
+        if chain.rounds_before_chain.pop(place, None) not in (hash_with_code, _parts_hash(parts)):
+            yield _uncovered_fact("round", place)
 
-    for kind, left in (("round", chain.rounds), ("round", chain.earlier), ("call", chain.late)):
-        for key in left:
-            yield _missing(kind, key)
+    # Whatever was found in the record has been taken out of the chain: heads cover the rest in vain.
+    for key in (*chain.rounds, *chain.rounds_before_chain):
+        yield _missing_fact("round", key)
+    for key in chain.late_calls:
+        yield _missing_fact("call", key)
     return open_rounds
 
 
@@ -169,33 +173,34 @@ def _parts_hash(parts: Parts) -> str:
     return seal_of([[kind, *part] for kind, part in sorted(parts.items())])
 
 
-def _check_parts(place: Place, number: int, covered: Parts, parts: Parts) -> Found:
+def _compare_parts(place: Place, head_number: int, covered: Parts, parts: Parts) -> Found:
     """Yield the kinds in which a round differs from its head."""
-    name = f"head {number}, cohort {place[0]}, round {place[1]}"
+    cohort, round_number = place
+    name = f"head {head_number}, cohort {cohort}, round {round_number}"
     why = "so it is in the record: how many there are, and their hash"
     for kind in OF_ROUND:
-        if parts.get(kind) != covered.get(kind) and (kind != "code" or kind in covered):
+        is_added_later = kind == "code" and kind not in covered
+        if parts.get(kind) != covered.get(kind) and not is_added_later:
             yield Difference("head", name, kind, covered.get(kind), parts.get(kind), why)
 
 
-def _round_parts(
-    facts: RecordReader, round_id: int, place: Place, late: dict[Key, str]
+def _take_round_parts(
+    facts: RecordReader, round_id: int, place: Place, late_calls: dict[Key, str]
 ) -> Generator[Difference, None, Parts]:
-    """Return the parts of a round in the record, without late calls, which other heads list."""
+    """Return the parts of a round in the record, without late calls, which other heads list.
+
+    The late calls that are found are checked, and taken out of `late_calls`.
+    """
     parts: Parts = {}
     for kind, query in ITS_ROUND.items():
         lines = []
         for row in facts.rows("round", query, round_id=round_id):
-            *names, fact = row.values()
+            *names, fact_hash = row.values()
             key = (*place, *names)
-            is_late = kind == "call" and key in late
-            if not is_late:
-                lines.append([*names, fact])
-                continue
-
-            listed = late.pop(key)
-            if listed != fact:
-                yield _changed(kind, key, fact)
+            if kind != "call" or key not in late_calls:
+                lines.append([*names, fact_hash])
+            elif late_calls.pop(key) != fact_hash:
+                yield _changed_fact(kind, key, fact_hash)
         if lines:
             parts[kind] = len(lines), seal_of(sorted(lines))
     return parts
@@ -203,20 +208,23 @@ def _round_parts(
 
 def _check_ledgers(facts: RecordReader, chain: Chain, open_rounds: set[tuple[int, str]]) -> Found:
     """Yield lines of ledgers that no head covers, and lines that differ from those listed."""
-    last = {place: max(lines) for place, lines in chain.ledgers.items()}
+    last_covered = {ledger: max(lines) for ledger, lines in chain.ledgers.items()}
     for row in facts.rows("entry", LEDGERS):
-        place = row["cohort"], row["place"]
-        key = (*place, row["number"])
-        listed = chain.ledgers.get(place, {}).pop(row["number"], row["hash"])
-        if listed != row["hash"]:
-            yield _changed("entry", key, row["hash"])
+        ledger = row["cohort"], row["place"]
+        key = (*ledger, row["number"])
 
-        fills = row["cohort"], row["ref"].rpartition(":")[0]
-        if row["number"] > last.get(place, 0) and fills not in open_rounds:
-            yield _uncovered("entry", key)
-    for place, lines in chain.ledgers.items():
+        # Of a ledger a head lists only the last line, which covers those before it.
+        covered_hash = chain.ledgers.get(ledger, {}).pop(row["number"], row["hash"])
+        if covered_hash != row["hash"]:
+            yield _changed_fact("entry", key, row["hash"])
+
+        fills_of_round = row["cohort"], row["ref"].rpartition(":")[0]
+        if row["number"] > last_covered.get(ledger, 0) and fills_of_round not in open_rounds:
+            yield _uncovered_fact("entry", key)
+
+    for ledger, lines in chain.ledgers.items():
         for number in lines:
-            yield _missing("entry", (*place, number))
+            yield _missing_fact("entry", (*ledger, number))
 
 
 def _facts_of(facts: RecordReader, kind: str) -> Iterator[list[Any]]:
@@ -224,7 +232,8 @@ def _facts_of(facts: RecordReader, kind: str) -> Iterator[list[Any]]:
     return (list(row.values()) for row in facts.rows("head", LISTED[kind]))
 
 
-def _number_of(line: list[Any]) -> int:
+def _hash_as_number(line: list[Any]) -> int:
+    """Return the hash of a line as a number; 0 if it has none."""
     return int(seal_of(line) or "0", 16)
 
 
@@ -236,18 +245,20 @@ def _check_listed(facts: RecordReader, kind: str) -> Found:
     listed: dict[Key, Any] = {}
     for head in facts.rows("head", HEADS):
         for *names, fact_hash in object_in(head["members"]).get(kind, ()):
-            if listed.setdefault(tuple(names), fact_hash) != fact_hash and kind != "ended":
+            key = tuple(names)
+            if listed.get(key, fact_hash) != fact_hash and kind != "ended":
                 yield head.differs("members", fact_hash, "an earlier head says otherwise")
-            listed[tuple(names)] = fact_hash
+            listed[key] = fact_hash
 
     for *names, fact_hash in _facts_of(facts, kind):
-        covered = listed.pop(tuple(names), None)
-        if covered is None:
-            yield _uncovered(kind, tuple(names))
-        elif covered != fact_hash:
-            yield _changed(kind, tuple(names), fact_hash)
+        key = tuple(names)
+        listed_hash = listed.pop(key, None)
+        if listed_hash is None:
+            yield _uncovered_fact(kind, key)
+        elif listed_hash != fact_hash:
+            yield _changed_fact(kind, key, fact_hash)
     if kind != "ended":
-        yield from (_missing(kind, key) for key in listed)
+        yield from (_missing_fact(kind, key) for key in listed)
 
 
 def check_published(facts: RecordReader, lines: Iterable[str]) -> Found:
@@ -256,11 +267,11 @@ def check_published(facts: RecordReader, lines: Iterable[str]) -> Found:
     An incomplete last line is no head and is only counted; so are heads added after the last published one.
     """
     numbers: set[int] = set()
-    for text in lines:
-        head = json_in(text)
+    for line in lines:
+        head = json_in(line)
         try:
             content = [head[name] for name in HEAD_FIELDS]
-            number = head["number"] + 0
+            number = head["number"] + 0  # raises TypeError unless it is a number
             head_hash = head["head"]
         except (TypeError, KeyError):
             facts.unproved["lines that are no published head"] += 1
@@ -270,22 +281,22 @@ def check_published(facts: RecordReader, lines: Iterable[str]) -> Found:
         if seal_of(content) != head_hash:
             yield Difference("published", f"head {number}", "head", head_hash, "another", "it seals its line")
             continue
-        difference = _published_otherwise(facts, number, head, head_hash)
+        difference = _published_difference(facts, number, head, head_hash)
         if difference is not None:
             yield difference
             break
 
     if not numbers:
         yield Difference("published", "all heads", "line", None, "one", "a file without heads proves nothing")
-    missing = set(range(min(numbers, default=0), max(numbers, default=0))) - numbers
-    if missing:
-        first = f"head {min(missing)}"
-        yield Difference("published", first, "line", None, "one", "they leave one after the other")
-    own = set(facts.column("number", "head", "SELECT number FROM head"))
-    facts.unproved[NOT_PUBLISHED] += len(own - numbers)
+    gaps = set(range(min(numbers, default=0), max(numbers, default=0))) - numbers
+    if gaps:
+        first_gap = f"head {min(gaps)}"
+        yield Difference("published", first_gap, "line", None, "one", "they leave one after the other")
+    own_numbers = set(facts.column("number", "head", "SELECT number FROM head"))
+    facts.unproved[NOT_PUBLISHED] += len(own_numbers - numbers)
 
 
-def _published_otherwise(
+def _published_difference(
     facts: RecordReader, number: int, head: dict[str, Any], head_hash: str
 ) -> Difference | None:
     """Return how a head of the record differs from the published one; None if it doesn't."""
@@ -296,26 +307,29 @@ def _published_otherwise(
     if row["hash"] == head_hash:
         return None
 
-    own = set(map(tuple, json_in(row["parts"])))
-    kinds = {kind for kind, *_ in own.symmetric_difference(map(tuple, head["parts"]))}
+    own_parts = set(map(tuple, json_in(row["parts"])))
+    different_parts = own_parts.symmetric_difference(map(tuple, head["parts"]))
+    kinds = {kind for kind, *_ in different_parts}
     fields = {key for key in HEAD_FIELDS if head[key] != row[key] and key != "parts"}
     why = f"so it was published; it is the first that differs, by {', '.join(sorted(kinds or fields))}"
     return Difference("head", name, "hash", row["hash"], head_hash, why)
 
 
-def _uncovered(kind: str, key: Key) -> Difference:
-    return Difference(*_name(kind, key), "head", None, "a head that covers it", EVERYTHING)
+def _uncovered_fact(kind: str, key: Key) -> Difference:
+    return Difference(*_table_and_name(kind, key), "head", None, "a head that covers it", EVERYTHING)
 
 
-def _changed(kind: str, key: Key, fact_hash: str) -> Difference:
-    return Difference(*_name(kind, key), "head", fact_hash, "another hash", "a head covers what it was")
+def _changed_fact(kind: str, key: Key, fact_hash: str) -> Difference:
+    return Difference(
+        *_table_and_name(kind, key), "head", fact_hash, "another hash", "a head covers what it was"
+    )
 
 
-def _missing(kind: str, key: Key) -> Difference:
-    return Difference(*_name(kind, key), "row", None, "one", "a head covers it")
+def _missing_fact(kind: str, key: Key) -> Difference:
+    return Difference(*_table_and_name(kind, key), "row", None, "one", "a head covers it")
 
 
-def _name(kind: str, key: Key) -> tuple[str, str]:
+def _table_and_name(kind: str, key: Key) -> tuple[str, str]:
     """Return the table of a fact, and its name there."""
     name = ", ".join(map(str, key))
     if kind in ("ended", "stopped"):

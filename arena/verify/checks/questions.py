@@ -15,21 +15,27 @@ FORMS_OF_MARKET = "SELECT form FROM market_version WHERE market_id = :market AND
 
 def check_questions(facts: RecordReader) -> Found:
     """Yield the forms that can't be read, and the outcomes that no question of their market can have."""
-    for page in facts.new("market_version"):
+    for page in facts.rows_to_check("market_version"):
         if page["form"]:
             try:
                 check_form_text(page["form"])
             except ValueError as error:
                 yield page.differs("form", "the form of a question", str(error))
 
-    for end in facts.new("resolution"):
-        if end["answer"]:
-            forms = facts.column("form", "market_version", FORMS_OF_MARKET, market=end["market_id"])
-            if forms and not any(_can_come_to(form, end["answer"]) for form in set(forms)):
-                yield end.differs("answer", "what the question can come to", "its market asks for another")
+    for resolution in facts.rows_to_check("resolution"):
+        if resolution["answer"]:
+            form_texts = facts.column(
+                "form", "market_version", FORMS_OF_MARKET, market=resolution["market_id"]
+            )
+            if form_texts and not any(
+                _is_possible_outcome(form_text, resolution["answer"]) for form_text in set(form_texts)
+            ):
+                yield resolution.differs(
+                    "answer", "what the question can come to", "its market asks for another"
+                )
 
 
-def _can_come_to(form_text: str, answer: str) -> bool:
+def _is_possible_outcome(form_text: str, answer: str) -> bool:
     """Tell whether a question can have this outcome, in the record's spelling."""
     try:
         form = check_form_text(form_text)

@@ -70,30 +70,35 @@ class KnownEnds:
     If no version of a market was paid, its resolution counts from the second snapshot after it was learnt.
     """
 
-    def __init__(self, ends: Iterator[Row], first_named: Mapping[tuple[str, str], str]):
+    def __init__(self, rows: Iterator[Row], first_named: Mapping[tuple[str, str], str]):
         self.newest: dict[MarketId, Resolution] = {}
-        paid = set(map(itemgetter(0), first_named))
+        paid_markets = set(map(itemgetter(0), first_named))
         self._paid: list[tuple[str, Resolution]] = []
         self._unpaid: list[tuple[str, Resolution]] = []
-        for row in ends:
-            values = {name: row[name] for name in Resolution.__dataclass_fields__}
-            end = Resolution(**values | {"known_at": instant(row["known_at"])})
+        for row in rows:
+            fields = {name: row[name] for name in Resolution.__dataclass_fields__}
+            resolution = Resolution(**fields | {"known_at": instant(row["known_at"])})
             named_at = first_named.get((row["market_id"], f"resolution:{row['version']}"))
             if named_at is not None and named_at >= row["known_at"]:
-                self._paid.append((named_at, end))
-            elif row["market_id"] not in paid:
-                self._unpaid.append((max(row["known_at"], row["learnt_at"]), end))
+                self._paid.append((named_at, resolution))
+            elif row["market_id"] not in paid_markets:
+                self._unpaid.append((max(row["known_at"], row["learnt_at"]), resolution))
+
+        # The earliest come last, where `learn_until` takes them from.
         for ends_by_time in (self._paid, self._unpaid):
             ends_by_time.sort(key=itemgetter(0), reverse=True)
 
-    def until(self, at: str, last_look: str) -> Mapping[MarketId, Resolution]:
-        """Return the newest resolution of each market by a time; `last_look` was the last snapshot before."""
-        for ends_by_time, limit in ((self._paid, at), (self._unpaid, last_look)):
+    def learn_until(self, at: str, last_snapshot_at: str) -> Mapping[MarketId, Resolution]:
+        """Learn what was known by a time, and return the newest resolution of each market.
+
+        `last_snapshot_at` was the last snapshot before. Times may only increase from call to call.
+        """
+        for ends_by_time, limit in ((self._paid, at), (self._unpaid, last_snapshot_at)):
             while ends_by_time and ends_by_time[-1][0] <= limit:
-                _, end = ends_by_time.pop()
-                before = self.newest.get(end.market_id)
-                if before is None or before.version < end.version:
-                    self.newest[end.market_id] = end
+                _, resolution = ends_by_time.pop()
+                known = self.newest.get(resolution.market_id)
+                if known is None or known.version < resolution.version:
+                    self.newest[resolution.market_id] = resolution
         return self.newest
 
 
@@ -117,17 +122,17 @@ class CohortReplay:
         self.rounds = {round_row["at"]: round_row for round_row in rounds}
         self.replacements = replacements
         self.runner = runner
-        prompts = facts.by("hash", "prompt", "SELECT * FROM prompt")
+        prompts = facts.rows_by("hash", "prompt", "SELECT * FROM prompt")
         self.texts = {key: prompt["text"] for key, prompt in prompts.items()}
         self.accounts = dict.fromkeys(entrants, Holdings())
         self.stored_until = BEFORE_ALL
         """The time up to which the accounts include the stored entries."""
-        self.due = defaultdict[int, list[Entry]](list)
+        self.uncompared = defaultdict[int, list[Entry]](list)
         """The replayed entries of each ledger that were not compared yet."""
         self.ends = self._known_ends()
-        self.looks = BEFORE_ALL, BEFORE_ALL
+        self.last_two_snapshots = BEFORE_ALL, BEFORE_ALL
         """The times of the last two snapshots."""
-        self.last: str | None = None
+        self.last_snapshot_at: str | None = None
         """The time of the last snapshot, apart from those that paid a correction after the end."""
 
     def check(self) -> Found:
@@ -136,15 +141,16 @@ class CohortReplay:
         A snapshot is replayed together with everything since the snapshot before it.
         """
         since = BEFORE_ALL
-        given = {"cohort": self.row["id"], "after": self.facts.after("snapshot")}
-        for snapshot in self.facts.rows("snapshot", VERIFIED, **given):
-            looks = since, snapshot["at"]
-            if self.facts.is_due(snapshot):
-                yield from self._check_between(*looks)
-            self.looks = looks
-            since = snapshot["at"]
+        verified = {"cohort": self.row["id"], "after": self.facts.last_verified_id("snapshot")}
+        for snapshot in self.facts.rows("snapshot", VERIFIED, **verified):
+            until = snapshot["at"]
+            if self.facts.must_check(snapshot):
+                yield from self._check_between(since, until)
+            self.last_two_snapshots = since, until
+            since = until
 
-        self.last = None
+        # What follows is new, and tells when the cohort ended.
+        self.last_snapshot_at = None
         yield from self._check_between(since, AFTER_ALL)
         yield from self._check_end()
 
@@ -153,9 +159,10 @@ class CohortReplay:
         yield from self._bring_accounts_to(since)
         self.stored_until = until
         streams = [self._stream(table, query, since, until) for table, query in TIMELINE.items()]
-        for at, group in groupby(heapq.merge(*streams, key=itemgetter(0)), key=itemgetter(0)):
+        rows_in_time = heapq.merge(*streams, key=itemgetter(0))
+        for at, rows_at in groupby(rows_in_time, key=itemgetter(0)):
             rows_by_table = defaultdict[str, list[Row]](list)
-            for _, table, row in group:
+            for _, table, row in rows_at:
                 rows_by_table[table].append(row)
             yield from self._check_time(at, rows_by_table)
 
@@ -177,7 +184,7 @@ class CohortReplay:
         entries = defaultdict[int, list[Entry]](list)
         for _, _, row in self._stream("entry", STORED_ENTRIES, self.stored_until, at):
             entries[row["entrant_id"]].append(_entry_of(row))
-        self.ends.until(at, at)
+        self.ends.learn_until(at, at)
         for entrant_id, entrant in self.entrants.items():
             try:
                 self.accounts[entrant_id] = fold(entries[entrant_id], self.accounts[entrant_id], sealed=True)
@@ -191,16 +198,16 @@ class CohortReplay:
 
     def _check_time(self, at: str, rows_by_table: Mapping[str, list[Row]]) -> Found:
         """Replay one instant: pay resolutions, play a round, and mark all accounts."""
-        before = self.accounts.copy()
-        ends = self.ends.until(at, self.looks[1])
-        for entrant_id, account in before.items():
+        accounts_before = self.accounts.copy()
+        ends = self.ends.learn_until(at, self.last_two_snapshots[1])
+        for entrant_id, account in accounts_before.items():
             self._post(entrant_id, settle_resolved(ends, account, instant(at)))
 
         round_row = self.rounds.get(at)
         statuses: Mapping[int, str] = {}
         if round_row is not None:
-            statuses = yield from self._play(round_row)
-        yield from self._check_entries(rows_by_table["entry"], before)
+            statuses = yield from self._replay_round(round_row)
+        yield from self._check_entries(rows_by_table["entry"], accounts_before)
 
         for snapshot in rows_by_table["snapshot"]:
             yield from self._check_snapshot(snapshot, rows_by_table["snapshot_item"])
@@ -211,23 +218,25 @@ class CohortReplay:
     def _post(self, entrant_id: int, entries: Sequence[Entry]) -> None:
         """Add replayed entries to a ledger and its account."""
         if entries:
-            self.due[entrant_id] += entries
+            self.uncompared[entrant_id] += entries
             self.accounts[entrant_id] = fold(entries, self.accounts[entrant_id], sealed=True)
 
-    def _play(self, round_row: Row) -> Generator[Difference, None, Mapping[int, str]]:
+    def _replay_round(self, round_row: Row) -> Generator[Difference, None, Mapping[int, str]]:
         """Replay a round; return the status of each turn, by entrant."""
         connection = self.facts.connection
         names = list(map(itemgetter("name"), self.entrants.values()))
         try:
-            taken = read_snapshot(connection, self.row["id"], instant(round_row["at"]))
-            if taken is None:
+            stored_snapshot = read_snapshot(connection, self.row["id"], instant(round_row["at"]))
+            if stored_snapshot is None:
                 raise LookupError("its snapshot is missing")
-            played = PlayedRound(
+
+            _, snapshot = stored_snapshot
+            replayed = PlayedRound(
                 self.facts,
                 self.cohort,
                 round_row,
-                taken[1],
-                self._agents(round_row["number"]),
+                snapshot,
+                self._agents_of_round(round_row["number"]),
                 self.accounts.copy(),
                 calls=read_calls(connection, round_row["id"], list(self.entrants)),
                 stated=read_final_forecasts(connection, round_row["id"], names),
@@ -238,12 +247,12 @@ class CohortReplay:
             yield round_row.differs("snapshot_id", "what can be played again", fault_text(error))
             return {}
 
-        yield from played.check()
-        for entrant_id, entries in played.entries.items():
+        yield from replayed.check()
+        for entrant_id, entries in replayed.entries.items():
             self._post(entrant_id, entries)
-        return played.statuses
+        return replayed.statuses
 
-    def _agents(self, number: int) -> dict[int, Entrant]:
+    def _agents_of_round(self, number: int) -> dict[int, Entrant]:
         """Return the agents of a round: as frozen, or with the settings that replaced those."""
         by_position = {entrant.position: entrant for entrant in self.cohort.entrants}
         agents = {}
@@ -256,46 +265,48 @@ class CohortReplay:
             if agent is not None and row["round"] <= number:
                 settings = json.loads(row["settings"])
                 prompts = json.loads(row["prompts"])
-                taken = replace(agent, since=row["round"], settings=settings, prompts=prompts)
-                agents[row["entrant_id"]] = taken
+                replaced = replace(agent, since=row["round"], settings=settings, prompts=prompts)
+                agents[row["entrant_id"]] = replaced
         return agents
 
-    def _check_entries(self, rows: Sequence[Row], before: Mapping[int, Holdings]) -> Found:
+    def _check_entries(self, rows: Sequence[Row], accounts_before: Mapping[int, Holdings]) -> Found:
         """Compare the entries of an instant with the replayed ones, and continue from what is stored."""
-        stored = defaultdict[int, list[Row]](list)
+        stored_rows = defaultdict[int, list[Row]](list)
         for row in rows:
-            stored[row["entrant_id"]].append(row)
+            stored_rows[row["entrant_id"]].append(row)
 
         for entrant_id in self.entrants:
-            own = stored.get(entrant_id, [])
-            if not own and not self.due[entrant_id]:
+            own_rows = stored_rows.get(entrant_id, [])
+            if not own_rows and not self.uncompared[entrant_id]:
                 continue
-            differences = [*self._compare_entries(entrant_id, own)]
+            differences = [*self._compare_entries(entrant_id, own_rows)]
             yield from differences
             if differences:
                 # Continue from what is stored, if a ledger can hold it, so that one difference stays one.
                 with suppress(LedgerError):
-                    self.accounts[entrant_id] = fold(map(_entry_of, own), before[entrant_id], sealed=True)
+                    self.accounts[entrant_id] = fold(
+                        map(_entry_of, own_rows), accounts_before[entrant_id], sealed=True
+                    )
 
     def _compare_entries(self, entrant_id: int, rows: Sequence[Row]) -> Found:
         """Yield the entries of a ledger that differ from the replayed ones."""
-        expected = map(plain_value, self.due[entrant_id])
-        self.due[entrant_id] = []
+        expected = map(plain_value, self.uncompared[entrant_id])
+        self.uncompared[entrant_id] = []
         key = f"entry: {self.entrants[entrant_id].key}, entry"
         yield from compare_in_order(rows, expected, key, "kind", BY_LEDGER)
 
     def _check_snapshot(self, snapshot: Row, items: Sequence[Row]) -> Found:
         """Check the hash of a snapshot, and note its time."""
-        sealed = list(map(itemgetter("market_id", "page", "price", "quoted_at", "shown"), items))
+        sealed_items = list(map(itemgetter("market_id", "page", "price", "quoted_at", "shown"), items))
         content = snapshot.without("id", "cohort_id", "catalogue", "hash")
-        content |= {"cohort": self.row["number"], "items": sealed}
+        content |= {"cohort": self.row["number"], "items": sealed_items}
         yield from check_seal(snapshot, content, SEALS_SNAPSHOT)
 
         at = snapshot["at"]
-        self.looks = self.looks[1], at
+        self.last_two_snapshots = self.last_two_snapshots[1], at
         ended_at = self.row["ended_at"]
         if items or ended_at is None or at <= ended_at:
-            self.last = at  # a snapshot after the end that lists nothing is a correction
+            self.last_snapshot_at = at  # a snapshot after the end that lists nothing is a correction
 
     def _check_marks(self, at: str, rows_by_table: Mapping[str, list[Row]]) -> Found:
         """Compare the marks of an instant with the accounts valued at the snapshot's prices."""
@@ -307,25 +318,25 @@ class CohortReplay:
         if not marks or snapshot is None:
             return
 
-        quoted = read_quotes(self.facts.connection, self.row["id"], instant(at))
-        assert quoted is not None, "there is its snapshot"
-        _, taken_at, quotes = quoted
-        expected = mark_at(self.accounts, instant(at), quotes, self.cohort.rules.quote_age, taken_at)
+        stored_prices = read_quotes(self.facts.connection, self.row["id"], instant(at))
+        assert stored_prices is not None, "there is its snapshot"
+        _, taken_at, quotes = stored_prices
+        expected_marks = mark_at(self.accounts, instant(at), quotes, self.cohort.rules.quote_age, taken_at)
         for row in marks:
-            mark = expected.pop(row["entrant_id"], None)
+            mark = expected_marks.pop(row["entrant_id"], None)
             if mark is not None:
                 yield from row.compare(plain_value(mark) | {"snapshot_id": snapshot["id"]}, BY_PRICES)
-        for entrant_id in expected:
+        for entrant_id in expected_marks:
             key = f"{snapshot.key}, {self.entrants[entrant_id]['name']}"
             yield Difference("mark", key, "entrant_id", None, "a mark", "all of a cohort are marked")
 
-    def _check_done(self, round_row: Row, statuses: Mapping[int, str], marks: int) -> Found:
+    def _check_done(self, round_row: Row, statuses: Mapping[int, str], mark_count: int) -> Found:
         """Check that a round is done exactly when its turns and marks are complete."""
-        silent = len(self.entrants.keys() - statuses.keys())
-        unmarked = len(self.entrants) - marks
-        if round_row["done"] and (silent or unmarked):
-            yield round_row.differs("done", 0, f"{silent} turns and {unmarked} marks are missing")
-        elif not round_row["done"] and not unmarked and "failed" not in statuses.values():
+        missing_turns = len(self.entrants.keys() - statuses.keys())
+        missing_marks = len(self.entrants) - mark_count
+        if round_row["done"] and (missing_turns or missing_marks):
+            yield round_row.differs("done", 0, f"{missing_turns} turns and {missing_marks} marks are missing")
+        elif not round_row["done"] and not missing_marks and "failed" not in statuses.values():
             yield round_row.differs("done", 1, "every mark is in, and no turn can be tried again")
 
     def _check_end(self) -> Found:
@@ -334,8 +345,8 @@ class CohortReplay:
             yield from self._compare_entries(entrant_id, [])
 
         ended_at = self.row["ended_at"]
-        if ended_at is not None and (self.last is not None or not self.facts.verified.number):
-            yield from self.row.compare({"ended_at": self.last}, "it ends with its last snapshot")
+        if ended_at is not None and (self.last_snapshot_at is not None or not self.facts.verified.number):
+            yield from self.row.compare({"ended_at": self.last_snapshot_at}, "it ends with its last snapshot")
         if ended_at is not None:
             yield from self._check_nothing_held()
         yield from self._check_corrections()
@@ -355,18 +366,21 @@ class CohortReplay:
         own.
         """
         is_over = self.row["ended_at"] is not None
-        until = self.looks[0 if self.cohort.stamp == "live" else 1]
-        newest: dict[str, int] = {}
+        before_last, last = self.last_two_snapshots
+        learnt_until = before_last if self.cohort.stamp == "live" else last
+        newest_versions: dict[str, int] = {}
         for row in self.facts.rows("resolution", ENDS, cohort=self.row["id"]):
-            if is_over or row["learnt_at"] <= until:
-                newest[row["market_id"]] = max(row["version"], newest.get(row["market_id"], 0))
+            if is_over or row["learnt_at"] <= learnt_until:
+                newest_versions[row["market_id"]] = max(
+                    row["version"], newest_versions.get(row["market_id"], 0)
+                )
 
         for entrant_id, account in self.accounts.items():
-            for (market, side), paid in account.settled.items():
-                if paid.version < newest.get(market, 0):
+            for (market, side), payment in account.settled.items():
+                if payment.version < newest_versions.get(market, 0):
                     key = f"{self.entrants[entrant_id].key}, {market} {side}"
-                    expected = f"resolution:{newest[market]}"
-                    yield Difference("entry", key, "ref", f"resolution:{paid.version}", expected, UNPAID)
+                    expected = f"resolution:{newest_versions[market]}"
+                    yield Difference("entry", key, "ref", f"resolution:{payment.version}", expected, UNPAID)
 
 
 def _entry_of(row: Row) -> Entry:

@@ -51,7 +51,7 @@ class Rule:
         """Return the condition in SQL of the rows that break the rule."""
         return f"{self.among} AND ({self.holds}) IS NOT TRUE"
 
-    def broken(self, facts: RecordReader) -> Found:
+    def rows_breaking(self, facts: RecordReader) -> Found:
         """Yield the rows that break the rule."""
         for row in facts.rows(self.table, f"SELECT * FROM {self.table} WHERE {self.condition}"):
             yield row.differs(self.column, self.expected, self.why)
@@ -79,17 +79,17 @@ def _rules_of_tables() -> Iterator[Rule]:
             holds = f"id BETWEEN 1 AND {LAST_ID}"
             yield Rule(table.name, "id", holds, f"1 to {LAST_ID}", "rows are counted from 1")
         for key in sorted(table.foreign_keys, key=lambda key: str(key.parent.name)):
-            yield _referring(table.name, key.parent.name, key.column.table.name, key.column.name)
-    yield _referring("entry", "market_id", "market", "id", "entry.market_id <> ''")
+            yield _reference_rule(table.name, key.parent.name, key.column.table.name, key.column.name)
+    yield _reference_rule("entry", "market_id", "market", "id", "entry.market_id <> ''")
 
 
-def _referring(table: str, column: str, parent: str, name: str, where: str = "true") -> Rule:
+def _reference_rule(table: str, column: str, parent: str, parent_column: str, where: str = "true") -> Rule:
     """Return the rule that the row referred to exists.
 
     Values are looked up once each, because thousands of rows refer to one market.
     """
-    holds = REFERS.format(table=table, column=column, parent=parent, name=name, where=where)
-    return Rule(table, column, holds, f"the {name} of a {parent}", "it refers to one")
+    holds = REFERS.format(table=table, column=column, parent=parent, name=parent_column, where=where)
+    return Rule(table, column, holds, f"the {parent_column} of a {parent}", "it refers to one")
 
 
 RULES_OF_TABLES = list(_rules_of_tables())
@@ -111,27 +111,28 @@ RULES_OF_INSTANTS = list(_rules_of_instants())
 
 def check_rows(facts: RecordReader) -> Found:
     """Yield the rows that break a rule: among all rows in the rule's turn, else among the new ones."""
-    due = []
-    for place, rule in enumerate(written_rules()):
-        if facts.is_in_part(place):
-            due.append(rule)
+    rules = []
+    for index, rule in enumerate(written_rules()):
+        if facts.checks_part_of(index):
+            rules.append(rule)
         elif rule.table in NEW:
-            column, table = NEW[rule.table]
-            due.append(replace(rule, among=f"{rule.table}.{column} > {facts.after(table)}"))
-    yield from _broken(facts, [*due, *_in_turn(facts, RULES_OF_TABLES)])
+            id_column, numbered_table = NEW[rule.table]
+            is_new = f"{rule.table}.{id_column} > {facts.last_verified_id(numbered_table)}"
+            rules.append(replace(rule, among=is_new))
+    yield from _rows_breaking_any(facts, [*rules, *_rules_in_turn(facts, RULES_OF_TABLES)])
 
 
-def _in_turn(facts: RecordReader, rules: Sequence[Rule]) -> list[Rule]:
+def _rules_in_turn(facts: RecordReader, rules: Sequence[Rule]) -> list[Rule]:
     """Return the rules whose turn it is."""
-    return [rule for place, rule in enumerate(rules) if facts.is_in_part(place)]
+    return [rule for index, rule in enumerate(rules) if facts.checks_part_of(index)]
 
 
-def _broken(facts: RecordReader, rules: Sequence[Rule]) -> Found:
+def _rows_breaking_any(facts: RecordReader, rules: Sequence[Rule]) -> Found:
     """Yield the rows that break one of these rules."""
-    suspects = _suspect_tables(facts.connection, rules)
+    suspect_tables = _suspect_tables(facts.connection, rules)
     for rule in rules:
-        if rule.table in suspects:
-            yield from rule.broken(facts)
+        if rule.table in suspect_tables:
+            yield from rule.rows_breaking(facts)
 
 
 def _suspect_tables(connection: Connection, rules: Sequence[Rule]) -> Collection[str]:
@@ -139,23 +140,23 @@ def _suspect_tables(connection: Connection, rules: Sequence[Rule]) -> Collection
 
     One query looks at all of them, because a small record answers faster than it is asked.
     """
-    conditions: dict[str, list[str]] = {}
+    violations: dict[str, list[str]] = {}
     for rule in rules:
-        conditions.setdefault(rule.table, []).append(f"({rule.condition})")
-    if not conditions:
+        violations.setdefault(rule.table, []).append(f"({rule.condition})")
+    if not violations:
         return ()
 
-    looks = []
-    for table, broken in conditions.items():
-        looks.append(f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table} WHERE {' OR '.join(broken)})")
+    queries = []
+    for table, of_table in violations.items():
+        queries.append(f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table} WHERE {' OR '.join(of_table)})")
     try:
         with connection.begin_nested():
-            return set(connection.execute(text(" UNION ALL ".join(looks))).scalars())
+            return set(connection.execute(text(" UNION ALL ".join(queries))).scalars())
     except DBAPIError:
-        return conditions
+        return violations
 
 
 def check_texts(facts: RecordReader) -> Found:
     """Yield the instants that are malformed, on SQLite."""
     if facts.connection.dialect.name == "sqlite":
-        yield from _broken(facts, _in_turn(facts, RULES_OF_INSTANTS))
+        yield from _rows_breaking_any(facts, _rules_in_turn(facts, RULES_OF_INSTANTS))

@@ -97,23 +97,25 @@ KEYS = {table.name: _keys_of(table) for table in METADATA.sorted_tables}
 def check_schema(facts: RecordReader) -> Found:
     """Yield differences in keys, guards and triggers, and tables and views that don't belong to a record."""
     connection = facts.connection
-    tables = {name for (name,) in _read(connection, TABLES)}
-    unique = defaultdict[tuple[str, str], list[str]](list)
-    for table, key, column in _read(connection, UNIQUE):
-        unique[table, key].append(column)
+    tables = {name for (name,) in _query_rows(connection, TABLES)}
+    key_columns = defaultdict[tuple[str, str], list[str]](list)
+    for table, key, column in _query_rows(connection, UNIQUE):
+        key_columns[table, key].append(column)
 
-    kept = {(table, tuple(columns)) for (table, _), columns in unique.items()}
-    for name, wanted in KEYS.items():
+    existing_keys = {(table, tuple(columns)) for (table, _), columns in key_columns.items()}
+    for name, expected_keys in KEYS.items():
         if name not in tables:
             yield Difference("schema", name, "table", None, "a strict table", "so it was made")
-        for columns in sorted(key for key in wanted if (name, key) not in kept):
+        missing_keys = [key for key in expected_keys if (name, key) not in existing_keys]
+        for columns in sorted(missing_keys):
             expected = f"unique by {', '.join(columns)}"
             yield Difference("schema", name, "key", None, expected, "no row is there twice")
-    for table, name, text in _read(connection, OTHERWISE):
-        if table in KEYS and READS_OTHERWISE.search(text):
+
+    for table, name, definition in _query_rows(connection, OTHERWISE):
+        if table in KEYS and READS_OTHERWISE.search(definition):
             yield Difference("schema", table, "columns", name, None, "values are kept as they are")
     yield from _check_triggers(connection)
-    yield from _check_beside(connection)
+    yield from _check_foreign_tables(connection)
 
 
 def check_indexes(facts: RecordReader) -> Found:
@@ -121,7 +123,7 @@ def check_indexes(facts: RecordReader) -> Found:
 
     The table `quote`, by far the largest, is skipped unless somebody has added an index to it.
     """
-    if facts.connection.dialect.name != "sqlite" or not facts.is_in_part(0):
+    if facts.connection.dialect.name != "sqlite" or not facts.checks_part_of(0):
         return
 
     faults: dict[str, str] = {}
@@ -132,27 +134,28 @@ def check_indexes(facts: RecordReader) -> Found:
         yield Difference("schema", table, "index", faults[table], "ok", "it holds what the table does")
 
 
-def _read(connection: Connection, texts: Mapping[str, str]) -> list[tuple[str, ...]]:
-    return list(map(tuple, connection.exec_driver_sql(texts[connection.dialect.name]).all()))
+def _query_rows(connection: Connection, sql_by_dialect: Mapping[str, str]) -> list[tuple[str, ...]]:
+    rows = connection.exec_driver_sql(sql_by_dialect[connection.dialect.name]).all()
+    return list(map(tuple, rows))
 
 
-def _check_beside(connection: Connection) -> Found:
+def _check_foreign_tables(connection: Connection) -> Found:
     """Yield the tables and views that don't belong to a record."""
-    own = {*KEYS, VERSION_TABLE}
-    for name, what in _read(connection, BESIDE):
+    own_tables = {*KEYS, VERSION_TABLE}
+    for name, object_kind in _query_rows(connection, BESIDE):
         is_queue = connection.dialect.name == "postgresql" and name.startswith(QUEUE_PREFIX)
-        if name not in own and not is_queue:
-            yield Difference("schema", name, "table", what, None, "no part of a record")
+        if name not in own_tables and not is_queue:
+            yield Difference("schema", name, "table", object_kind, None, "no part of a record")
 
 
 def _check_triggers(connection: Connection) -> Found:
     """Yield guards that differ from the arena's, and other triggers that change facts."""
-    triggers = _read(connection, TRIGGERS)
-    guards = sorted(trigger for trigger in triggers if GUARD.fullmatch(trigger[0]))
+    all_triggers = _query_rows(connection, TRIGGERS)
+    guards = sorted(trigger for trigger in all_triggers if GUARD.fullmatch(trigger[0]))
     if digest(guards) != GUARDS[connection.dialect.name]:
         found = f"{len(guards)} guards"
         expected = "those of the arena"
         yield Difference("schema", "triggers", "guards", found, expected, "they keep facts as they are")
-    for name, table, text in triggers:
-        if not GUARD.fullmatch(name) and table in KEYS and WRITES.search(text):
+    for name, table, sql in all_triggers:
+        if not GUARD.fullmatch(name) and table in KEYS and WRITES.search(sql):
             yield Difference("schema", table, "trigger", name, None, "it changes what is kept")

@@ -88,37 +88,37 @@ def check_seal(row: Row, content: Any, why: str = SEALS_ROW) -> Found:
 
 def check_seals(facts: RecordReader) -> Found:
     """Yield the rows of inputs whose hash is not that of their content."""
-    for row in facts.new("prompt"):
+    for row in facts.rows_to_check("prompt"):
         yield from check_seal(row, row["text"])
-    for row in facts.new("cohort"):
+    for row in facts.rows_to_check("cohort"):
         yield from check_seal(row, row["frozen"])
     for table in ("article", "prune", "benchmark_file"):
-        for row in facts.new(table):
+        for row in facts.rows_to_check(table):
             yield from check_seal(row, row.without("id", "hash"))
-    for row in facts.new("resolution"):
-        silent = [] if row["answer"] else ["answer"]  # only questions other than yes/no have one
-        yield from check_seal(row, row.without("id", "hash", *silent))
+    for row in facts.rows_to_check("resolution"):
+        unsealed = [] if row["answer"] else ["answer"]  # only questions other than yes/no have one
+        yield from check_seal(row, row.without("id", "hash", *unsealed))
 
-    for row in facts.new("market_version"):
-        silent = [name for name in ADDED_TO_PAGES if not row[name]]  # pages of earlier versions have none
-        content = row.without("id", "market_id", "version", "at", "hash", *silent)
+    for row in facts.rows_to_check("market_version"):
+        unsealed = [name for name in ADDED_TO_PAGES if not row[name]]  # pages of earlier versions have none
+        content = row.without("id", "market_id", "version", "at", "hash", *unsealed)
         yield from check_seal(row, content | {"id": row["market_id"]})
 
 
 def check_prices(facts: RecordReader) -> Found:
     """Yield the quotes whose hash is not that of their content."""
-    for row in facts.new("quote"):
+    for row in facts.rows_to_check("quote"):
         content = dict(row)
         for name in UNSEALED_OF_PRICE:
             del content[name]
         for name in FIGURES:
             if row[name] is None:
                 del content[name]
-        content |= _book(row["book"])
+        content |= _sealed_book(row["book"])
         yield from check_seal(row, content)
 
 
-def _book(text: str) -> dict[str, Any]:
+def _sealed_book(text: str) -> dict[str, Any]:
     """Return both sides of an order book as a hash covers them; the raw text if it is malformed."""
     try:
         pairs = AS_PAIRS.decode(text)
@@ -127,6 +127,7 @@ def _book(text: str) -> dict[str, Any]:
     except (KeyError, TypeError, ValueError, RecursionError):
         return {"book": text}
 
+    # Another or a repeated key is not in `sides`, so that the raw text has to be sealed.
     if not isinstance(pairs, tuple) or len(pairs) != len(sides):
         return {"book": text}
     return sides
@@ -138,25 +139,29 @@ def _levels(side: Sequence[tuple[int, int]]) -> list[dict[str, int]]:
 
 def check_calls(facts: RecordReader) -> Found:
     """Yield the calls, failures, replacements and tool results whose hash is not that of their content."""
-    for row in facts.new("call"):
-        silent = [name for name, value in ADDED_TO_CALLS.items() if row[name] == value]
-        content = row.without("id", "round_id", "entrant_id", "hash", *silent) | facts.place(row)
-        earlier = content.copy()
-        del earlier["made_at"]
-        if row["hash"] != seal_of(earlier):
-            yield from check_seal(row, content, "it seals what was asked and answered, and when")
-        question = {"prompt_hash": prompt_hash(row["messages"], row["seed"])}
-        yield from row.compare(question, "it is the hash of messages and seed")
+    for row in facts.rows_to_check("call"):
+        unsealed = [name for name, value in ADDED_TO_CALLS.items() if row[name] == value]
+        content = row.without("id", "round_id", "entrant_id", "hash", *unsealed) | facts.natural_key(row)
 
-    for row in facts.new("attempt"):
-        yield from check_seal(row, row.without("id", "round_id", "entrant_id", "hash") | facts.place(row))
-    for row in facts.new("replacement"):
+        # Earlier versions sealed a call without its time.
+        without_time = content.copy()
+        del without_time["made_at"]
+        if row["hash"] != seal_of(without_time):
+            yield from check_seal(row, content, "it seals what was asked and answered, and when")
+        expected = {"prompt_hash": prompt_hash(row["messages"], row["seed"])}
+        yield from row.compare(expected, "it is the hash of messages and seed")
+
+    for row in facts.rows_to_check("attempt"):
+        yield from check_seal(
+            row, row.without("id", "round_id", "entrant_id", "hash") | facts.natural_key(row)
+        )
+    for row in facts.rows_to_check("replacement"):
         cohort = facts.value_of("entrant", row["entrant_id"], "cohort_id")
-        place = {"cohort": facts.value_of("cohort", cohort, "number")}
-        place["agent"] = facts.value_of("entrant", row["entrant_id"], "name")
-        yield from check_seal(row, row.without("id", "entrant_id", "hash") | place)
-    for row in facts.new("tool_result"):
-        content = row.without("id", "round_id", "hash") | facts.place(row)
+        agent_key = {"cohort": facts.value_of("cohort", cohort, "number")}
+        agent_key["agent"] = facts.value_of("entrant", row["entrant_id"], "name")
+        yield from check_seal(row, row.without("id", "entrant_id", "hash") | agent_key)
+    for row in facts.rows_to_check("tool_result"):
+        content = row.without("id", "round_id", "hash") | facts.natural_key(row)
         del content["entrant"]
         yield from check_seal(row, content, "it seals what was told")
         key = request_key(row["agent"], row["tool"], row["request"])

@@ -41,10 +41,10 @@ class SeenPrices:
 
     def has(self, market: str) -> bool:
         """Tell whether a market is among those with a price."""
-        place = bisect_left(self.markets, market)
-        return place < len(self.markets) and self.markets[place] == market
+        index = bisect_left(self.markets, market)
+        return index < len(self.markets) and self.markets[index] == market
 
-    def sight(self, market: str, quoted: bool) -> None:
+    def note_sighting(self, market: str, quoted: bool) -> None:
         """Add a market that appeared, or remove one that disappeared."""
         self._hash = ""
         if quoted and not self.has(market):
@@ -54,7 +54,7 @@ class SeenPrices:
             del self.markets[bisect_left(self.markets, market)]
             self.lost.discard(market)
 
-    def price(self, market: str, price_hash: str) -> None:
+    def put_price(self, market: str, price_hash: str) -> None:
         """Replace the price of a market."""
         self.prices[market] = f'{canonical_bytes(market)}:"{price_hash}"'
         self._hash = ""
@@ -63,7 +63,9 @@ class SeenPrices:
     def hash(self) -> str:
         """Return the hash of the prices of all markets seen, computed once until one changes."""
         if not self._hash:
-            self._hash = sha256(f"{{{','.join(map(self.prices.__getitem__, self.markets))}}}")
+            # The canonical JSON of an object with the hash of each market's price, put together from parts.
+            members = ",".join(self.prices[market] for market in self.markets)
+            self._hash = sha256(f"{{{members}}}")
         return self._hash
 
 
@@ -74,52 +76,55 @@ def check_syncs(facts: RecordReader) -> Found:
     """
     if facts.verified.number:
         for row in facts.rows("sync", AGAIN, part=facts.part):
-            yield from _check_sealed(facts, row, row["previous"] or "")
+            yield from _check_sync_seal(facts, row, row["previous"] or "")
         return
 
+    # Of prices from before this time, some may have been deleted.
     [pruned] = facts.rows("prune", EDGE)
     for venue in facts.column("venue", "sync", "SELECT DISTINCT venue FROM sync ORDER BY venue"):
         yield from _check_venue(facts, venue, pruned["older_than"] or "")
 
 
-def _check_venue(facts: RecordReader, venue: str, edge: str) -> Found:
+def _check_venue(facts: RecordReader, venue: str, pruned_before: str) -> Found:
     """Check each sync of a venue against its sightings, the sync before it, and the quotes until then."""
     seen = SeenPrices()
     previous = ""
-    for row in _played_back(facts, venue, seen):
-        sightings = yield from _check_sealed(facts, row, previous)
+    for row in _syncs_adding_prices(facts, venue, seen):
+        sightings = yield from _check_sync_seal(facts, row, previous)
         previous = row["hash"]
 
         for sighting in sightings:
-            changed = {"quoted": int(not seen.has(sighting["market_id"]))}
-            yield from sighting.compare(changed, "it records a change")
-            seen.sight(sighting["market_id"], bool(sighting["quoted"]))
+            expected = {"quoted": int(not seen.has(sighting["market_id"]))}
+            yield from sighting.compare(expected, "it records a change")
+            seen.note_sighting(sighting["market_id"], bool(sighting["quoted"]))
+
         seen.lost.difference_update(seen.prices)
         yield from row.compare({"markets": len(seen.markets)}, "by the sightings")
-        if row["at"] < edge:
+        if row["at"] < pruned_before:
             continue
+
         if seen.lost:
-            first = min(seen.lost)
-            yield Difference("quote", first, "at", None, f"{row['at']} or before", "a sync saw a price")
+            first_lost = min(seen.lost)
+            yield Difference("quote", first_lost, "at", None, f"{row['at']} or before", "a sync saw a price")
         else:
             yield from row.compare({"seen": seen.hash}, "by the quotes until then")
 
 
-def _check_sealed(facts: RecordReader, row: Row, previous: str) -> Generator[Difference, None, list[Row]]:
+def _check_sync_seal(facts: RecordReader, row: Row, previous: str) -> Generator[Difference, None, list[Row]]:
     """Check the hash over a sync and its sightings, and return the sightings."""
     sightings = list(facts.rows("sighting", SIGHTINGS, sync=row["id"]))
-    turned = {sighting["market_id"]: sighting["quoted"] for sighting in sightings}
+    quoted_by_market = {sighting["market_id"]: sighting["quoted"] for sighting in sightings}
     content = row.without("id", "left_out", "rejected", "hash")
-    yield from check_seal(row, content | {"previous": previous, "sightings": turned}, SEALS_SYNC)
+    yield from check_seal(row, content | {"previous": previous, "sightings": quoted_by_market}, SEALS_SYNC)
     return sightings
 
 
-def _played_back(facts: RecordReader, venue: str, seen: SeenPrices) -> Iterator[Row]:
+def _syncs_adding_prices(facts: RecordReader, venue: str, seen: SeenPrices) -> Iterator[Row]:
     """Yield each sync of a venue, after `seen` has received the prices stored by its time."""
     quotes = facts.rows("quote", PRICES, venue=venue)
     quote = next(quotes, None)
     for row in facts.rows("sync", SYNCS, venue=venue):
         while quote is not None and quote["at"] <= row["at"]:
-            seen.price(quote["market_id"], quote["hash"])
+            seen.put_price(quote["market_id"], quote["hash"])
             quote = next(quotes, None)
         yield row

@@ -20,8 +20,8 @@ def check_tools(facts: RecordReader) -> Found:
     """Yield tool results that are impossible, and conversations that quote them differently."""
     for row in facts.rows("tool_result", RESULTS):
         line_up = "SELECT * FROM entrant WHERE cohort_id = :cohort"
-        names = facts.column("name", "entrant", line_up, cohort=row["cohort"])
-        if row["agent"] and row["agent"] not in names:
+        agents = facts.column("name", "entrant", line_up, cohort=row["cohort"])
+        if row["agent"] and row["agent"] not in agents:
             yield row.differs("agent", "an agent of the cohort", "somebody of it asked")
         for source in objects_in(row["sources"]):
             if str(source.get("published", "")) > row["at"]:
@@ -37,33 +37,39 @@ def check_tools(facts: RecordReader) -> Found:
         if row["round_id"] != round_id:
             round_id = row["round_id"]
             of_round = "SELECT * FROM tool_result WHERE round_id = :round"
-            results = facts.by("key", "tool_result", of_round, round=round_id)
+            results = facts.rows_by("key", "tool_result", of_round, round=round_id)
         yield from _check_conversation(facts, row, results)
 
 
 def _check_conversation(facts: RecordReader, row: Row, results: dict[str, Row]) -> Found:
     """Yield the tool results in a call that differ from those in the record."""
-    agent = facts.place(row)["entrant"]
-    requests: dict[str, Any] = {}
+    agent = facts.natural_key(row)["entrant"]
+    requests_by_id: dict[str, Any] = {}
     for message in objects_in(row["messages"]):
         content = json_in(str(message.get("content")))
         if not isinstance(content, dict):
             continue
         if message.get("role") == "assistant" and "tool_calls" in content:
-            requests = {request["id"]: request["function"] for request in content["tool_calls"]}
+            requests_by_id = {request["id"]: request["function"] for request in content["tool_calls"]}
         elif message.get("role") == "tool":
-            request = requests.get(content["tool_call_id"], {"name": "", "arguments": ""})
-            arguments = _plain_request(request["arguments"])
+            request = requests_by_id.get(content["tool_call_id"], {"name": "", "arguments": ""})
+            arguments = _canonical_arguments(request["arguments"])
+
+            # Most results are the same for all agents; some, like notes, are an agent's own.
             result = results.get(request_key("", request["name"], arguments))
             if result is None:
                 result = results.get(request_key(agent, request["name"], arguments))
-            kept = None if result is None else result["text"]
-            if content["content"] not in (NOT_USED, kept):
-                expected = "a result that is kept" if kept is None else f"a text of hash {sha256(kept)}"
+            stored_text = None if result is None else result["text"]
+            if content["content"] not in (NOT_USED, stored_text):
+                expected = (
+                    "a result that is kept"
+                    if stored_text is None
+                    else f"a text of hash {sha256(stored_text)}"
+                )
                 yield row.differs("messages", expected, f"so {request['name']} told all that asked")
 
 
-def _plain_request(arguments: str) -> str:
+def _canonical_arguments(arguments: str) -> str:
     """Return the arguments of a request as the record stores them."""
     try:
         return canonical_bytes(json.loads(arguments or "{}"))

@@ -76,12 +76,13 @@ def check_readers(facts: RecordReader) -> Found:
         if older["reader"] == newer["reader"]:
             continue
 
-        gap = instant(older["last"]) - instant(newer["first"])
-        if gap > LONGEST or (gap > NO_TIME and older["cohort"] == newer["cohort"]):
-            cohort = older["cohort"]
-            for turn in facts.rows("turn", READ_SO, cohort=cohort, reader=older["reader"], at=older["last"]):
-                least = f"{newer['reader']} or more"
-                yield turn.differs("reader", least, "a turn of an earlier round has a newer reader")
+        # The older reader's last round must not be later than the newer one's first round.
+        overlap = instant(older["last"]) - instant(newer["first"])
+        if overlap > LONGEST or (overlap > NO_TIME and older["cohort"] == newer["cohort"]):
+            of_last_round = {"cohort": older["cohort"], "reader": older["reader"], "at": older["last"]}
+            expected = f"{newer['reader']} or more"
+            for turn in facts.rows("turn", READ_SO, **of_last_round):
+                yield turn.differs("reader", expected, "a turn of an earlier round has a newer reader")
 
 
 @dataclass
@@ -92,12 +93,12 @@ class StoredTurn:
     forecasts: list[Row]
     rejections: list[Row]
     fills: list[Row]
-    second: list[Row]
+    second_quotes: list[Row]
     levels: Mapping[int, list[Row]]
     failed_before: bool
 
     @property
-    def is_earlier(self) -> bool:
+    def has_earlier_reader(self) -> bool:
         """Tell whether an earlier version parsed its answers, whose notes may be worded differently."""
         return bool(self.row["reader"] < READER_VERSION)
 
@@ -151,50 +152,57 @@ class PlayedRound:
             yield row.differs("status", "out", LEFT_OUT_WORDS)
         if row["status"] == "out" and not left_out and not is_out(account, self.cohort.rules):
             yield row.differs("status", "played", "its account can pay for a bet, or holds something")
-        looks_again = self.cohort.stamp == "live" and self.cohort.rules.fill_at == "answer"
-        looks_again = looks_again and agent.kind != "market" and bool(self.snapshot.shown)
-        if looks_again and row["status"] in USABLE_STATUSES and not turn.second:
+
+        is_filled_at_answer = self.cohort.stamp == "live" and self.cohort.rules.fill_at == "answer"
+        needs_second_quotes = is_filled_at_answer and agent.kind != "market" and bool(self.snapshot.shown)
+        if needs_second_quotes and row["status"] in USABLE_STATUSES and not turn.second_quotes:
             why = "its rules fill at the prices of when the answer is in, and there are none"
             yield row.differs("status", "failed", why)
 
-        fills, refused = self._executed(turn, account)
-        label = f"fill:{self.row['number']}"
-        self.entries[row["entrant_id"]] = post(fills, account, self.snapshot.at, label)
+        fills, refused = self._execute_orders(turn, account)
+        ref_prefix = f"fill:{self.row['number']}"
+        self.entries[row["entrant_id"]] = post(fills, account, self.snapshot.at, ref_prefix)
         yield from _compare_fills(turn, fills)
         yield from self._check_decision(turn, agent, refused)
 
-    def _executed(self, turn: StoredTurn, account: Holdings) -> tuple[list[Fill], list[Rejection]]:
+    def _execute_orders(self, turn: StoredTurn, account: Holdings) -> tuple[list[Fill], list[Rejection]]:
         """Return the fills and rejections of a turn's orders.
 
         Only a live turn can say which markets had closed by the time of its answer.
         """
         bets, sales = orders_of(turn.row["orders"])
-        closed: set[str] = set()
+        closed_markets: set[str] = set()
         if self.cohort.stamp == "live":
-            closed = {row["market_id"] for row in turn.rejections if row["code"] == CLOSED_CODE}
+            closed_markets = {row["market_id"] for row in turn.rejections if row["code"] == CLOSED_CODE}
 
-        ordered = map(attrgetter("market_id"), (*bets, *sales))
-        late = [Rejection(CLOSED_CODE, CLOSED, market) for market in ordered if market in closed]
-        in_time = [bet for bet in bets if bet.market_id not in closed]
-        kept = [sale for sale in sales if sale.market_id not in closed]
+        ordered_markets = map(attrgetter("market_id"), (*bets, *sales))
+        refused_as_closed = [
+            Rejection(CLOSED_CODE, CLOSED, market) for market in ordered_markets if market in closed_markets
+        ]
+        open_bets = [bet for bet in bets if bet.market_id not in closed_markets]
+        open_sales = [sale for sale in sales if sale.market_id not in closed_markets]
         if self.cohort.hides(self.row["number"]):
-            return [], [*late, *refused_orders((*kept, *in_time))]
-        fills, refused = execute_at(self._offers(turn), in_time, kept, account)
-        return fills, [*late, *refused]
+            return [], [*refused_as_closed, *refused_orders((*open_sales, *open_bets))]
 
-    def _offers(self, turn: StoredTurn) -> SnapshotOffers:
+        fills, refused = execute_at(self._offers_for(turn), open_bets, open_sales, account)
+        return fills, [*refused_as_closed, *refused]
+
+    def _offers_for(self, turn: StoredTurn) -> SnapshotOffers:
         """Return the prices that a turn could trade at: the second ones if there are any."""
-        if not turn.second:
+        if not turn.second_quotes:
             return self.offers
 
-        quotes = {row["market_id"]: _second_quote(row) for row in turn.second}
-        first = self.snapshot
-        taken_at = instant(turn.second[0]["taken_at"])
-        shown = _repriced(first.shown, quotes)
-        second = Snapshot(first.at, shown, _repriced(first.held, quotes), taken_at)
+        quotes = {row["market_id"]: _second_quote(row) for row in turn.second_quotes}
+        first_snapshot = self.snapshot
+        taken_at = instant(turn.second_quotes[0]["taken_at"])
+        shown = _with_second_quotes(first_snapshot.shown, quotes)
+        held = _with_second_quotes(first_snapshot.held, quotes)
+        second_snapshot = Snapshot(first_snapshot.at, shown, held, taken_at)
+
+        # A turn that failed before and was tried again is filled at the worse of both prices.
         if turn.failed_before:
-            return WorseOffers(self.offers, second, first)
-        return SnapshotOffers(second, self.cohort.rules, first)
+            return WorseOffers(self.offers, second_snapshot, first_snapshot)
+        return SnapshotOffers(second_snapshot, self.cohort.rules, first_snapshot)
 
     def _check_decision(self, turn: StoredTurn, agent: Entrant, refused: Sequence[Rejection]) -> Found:
         """Yield the differences between a turn and its likeliest decision."""
@@ -202,7 +210,7 @@ class PlayedRound:
         is_decided = row["status"] in DECIDED_STATUSES
         if is_decided and not 0 <= row["reader"] <= READER_VERSION:
             yield row.differs("reader", f"0 to {READER_VERSION}", "there was no other reader")
-        if is_decided and turn.is_earlier:
+        if is_decided and turn.has_earlier_reader:
             self.facts.unproved[EARLIER_READERS] += 1
             return
 
@@ -215,27 +223,27 @@ class PlayedRound:
             return
 
         # The likeliest decision comes first: if none fits, its differences tell the most.
-        differences: list[list[Difference]] = []
+        differences_by_decision: list[list[Difference]] = []
         for possible in self._decisions(turn, agent):
-            found = [*_compare_decision(turn, possible, refused)]
-            if not found:
+            own_differences = [*_compare_decision(turn, possible, refused)]
+            if not own_differences:
                 return
-            differences.append(found)
-        if differences:
-            yield from differences[0]
+            differences_by_decision.append(own_differences)
+        if differences_by_decision:
+            yield from differences_by_decision[0]
 
     def _decisions(self, turn: StoredTurn, agent: Entrant) -> Iterator[PossibleDecision]:
         """Yield the possible decisions of an agent, given what it was shown."""
         entrant_id = turn.row["entrant_id"]
-        number = self.row["number"]
+        round_number = self.row["number"]
         prompts = agent.prompts or self.cohort.prompts
         view = View(
             snapshot=self.snapshot,
             holdings=self.accounts[entrant_id],
             mark=self.marks[entrant_id],
             rules=self.cohort.rules,
-            seed=seed_for(self.cohort.seed, number, agent.name),
-            round=number,
+            seed=seed_for(self.cohort.seed, round_number, agent.name),
+            round=round_number,
             rounds=self.cohort.rounds,
             stated={source: self.stated.get(source, ()) for source in forecast_sources(agent.settings)},
         )
@@ -250,61 +258,66 @@ def _read_turns(facts: RecordReader, round_id: int) -> list[StoredTurn]:
     parts: dict[str, dict[int, list[Row]]] = {}
     for table, query in OF_TURNS.items():
         parts[table] = defaultdict(list)
-        own = f"{query} JOIN turn ON turn.id = part.turn_id WHERE turn.round_id = :round"
+        of_round = f"{query} JOIN turn ON turn.id = part.turn_id WHERE turn.round_id = :round"
         if table in ("rejection", "fill"):
-            own = f"{own} ORDER BY part.turn_id, part.position"
-        for row in facts.rows(table, own, round=round_id):
+            of_round = f"{of_round} ORDER BY part.turn_id, part.position"
+        for row in facts.rows(table, of_round, round=round_id):
             parts[table][row["turn_id"]].append(row)
-    levels = defaultdict[int, list[Row]](list)
+
+    levels_by_fill = defaultdict[int, list[Row]](list)
     for row in facts.rows("fill_level", LEVELS, round=round_id):
-        levels[row["fill_id"]].append(row)
+        levels_by_fill[row["fill_id"]].append(row)
 
     attempts = "SELECT * FROM attempt WHERE round_id = :round"
-    failed = facts.column("entrant_id", "attempt", attempts, round=round_id)
+    failed_entrants = facts.column("entrant_id", "attempt", attempts, round=round_id)
     turns = []
-    own = "SELECT * FROM turn WHERE round_id = :round ORDER BY entrant_id"
-    for row in facts.rows("turn", own, round=round_id):
+    turns_of_round = "SELECT * FROM turn WHERE round_id = :round ORDER BY entrant_id"
+    for row in facts.rows("turn", turns_of_round, round=round_id):
         turn = StoredTurn(
             row,
             forecasts=parts["forecast"][row["id"]],
             rejections=parts["rejection"][row["id"]],
             fills=parts["fill"][row["id"]],
-            second=parts["second_quote"][row["id"]],
-            levels=levels,
-            failed_before=row["entrant_id"] in failed,
+            second_quotes=parts["second_quote"][row["id"]],
+            levels=levels_by_fill,
+            failed_before=row["entrant_id"] in failed_entrants,
         )
         turns.append(turn)
     return turns
 
 
-def _check_turn_seal(turn: StoredTurn, settings: str) -> Found:
+def _check_turn_seal(turn: StoredTurn, new_settings_hash: str) -> Found:
     """Yield the difference if a turn's hash does not cover the turn and its rows of other tables."""
     row = turn.row
     content = row.without("id", "round_id", "entrant_id", "status", "orders", "code_version", "hash")
     # The hashed text keeps the former names of these two columns.
-    content |= row.facts.place(row) | {"verdict": row["status"], "wishes": row["orders"]}
+    content |= row.facts.natural_key(row) | {"verdict": row["status"], "wishes": row["orders"]}
     if row["repaired"] == "[]":
         del content["repaired"]
     if not row["reader"]:
         del content["reader"]
-    if settings:
-        content["settings"] = settings
+    if new_settings_hash:
+        content["settings"] = new_settings_hash
 
     content["rejections"] = list(map(itemgetter("code", "message", "market_id"), turn.rejections))
-    stated = []
+    forecasts = []
     for forecast in turn.forecasts:
-        line = itemgetter("market_id", "stage", "probability", "reason")(forecast)
+        values = itemgetter("market_id", "stage", "probability", "reason")(forecast)
         if forecast["distribution"]:
-            line = (*line, forecast["distribution"])
-        stated.append(line)
-    content["forecasts"] = sorted(stated)
-    if turn.second:
-        second = map(itemgetter("market_id", "price_hash", "quoted_at", "taken_at"), turn.second)
-        content["second_quotes"] = sorted(second)
+            values = (*values, forecast["distribution"])
+        forecasts.append(values)
+    content["forecasts"] = sorted(forecasts)
+    if turn.second_quotes:
+        second_quotes = map(
+            itemgetter("market_id", "price_hash", "quoted_at", "taken_at"), turn.second_quotes
+        )
+        content["second_quotes"] = sorted(second_quotes)
     yield from check_seal(row, content, SEALS_TURN)
 
 
-def _repriced(listings: Sequence[Listing], quotes: Mapping[str, Quote | None]) -> tuple[Listing, ...]:
+def _with_second_quotes(
+    listings: Sequence[Listing], quotes: Mapping[str, Quote | None]
+) -> tuple[Listing, ...]:
     """Return the listings that were quoted a second time, with the prices of that time."""
     repriced = []
     for listing in listings:
@@ -324,27 +337,27 @@ def _second_quote(row: Row) -> Quote | None:
 
 def _compare_fills(turn: StoredTurn, fills: Sequence[Fill]) -> Found:
     """Yield the fills and levels that differ from the replayed ones."""
-    expected = []
-    for place, fill in enumerate(fills):
-        left = turn.fills[place]["left"] if place < len(turn.fills) else ""
-        if turn.is_earlier and bool(left) == bool(fill.left):
+    expected_fills = []
+    for index, fill in enumerate(fills):
+        stored_left = turn.fills[index]["left"] if index < len(turn.fills) else ""
+        if turn.has_earlier_reader and bool(stored_left) == bool(fill.left):
             # The reason why some was left is in the words of the version that filled it.
-            expected.append(replace(fill, left=left))
+            expected_fills.append(replace(fill, left=stored_left))
         else:
-            expected.append(fill)
+            expected_fills.append(fill)
 
     key = turn.row.key
-    values = [plain_value(fill) for fill in expected]
-    levels = [fill.pop("levels") for fill in values]
-    yield from compare_in_order(turn.fills, values, f"fill: {key}, fill", "shares", BY_MARKET)
-    for place, row in enumerate(turn.fills):
-        rows = turn.levels.get(row["id"], [])
-        content = row.without("id", "turn_id", "position", "hash")
-        content["levels"] = [level.without("fill_id", "position") for level in rows]
-        yield from check_seal(row, content, SEALS_FILL)
-        if place < len(expected):
-            name = f"fill_level: {key}, fill {place}, level"
-            yield from compare_in_order(rows, levels[place], name, "shares", BY_MARKET)
+    expected_values = [plain_value(fill) for fill in expected_fills]
+    expected_levels = [fill.pop("levels") for fill in expected_values]
+    yield from compare_in_order(turn.fills, expected_values, f"fill: {key}, fill", "shares", BY_MARKET)
+    for index, row in enumerate(turn.fills):
+        level_rows = turn.levels.get(row["id"], [])
+        sealed_content = row.without("id", "turn_id", "position", "hash")
+        sealed_content["levels"] = [level.without("fill_id", "position") for level in level_rows]
+        yield from check_seal(row, sealed_content, SEALS_FILL)
+        if index < len(expected_fills):
+            level_key = f"fill_level: {key}, fill {index}, level"
+            yield from compare_in_order(level_rows, expected_levels[index], level_key, "shares", BY_MARKET)
 
 
 def _compare_decision(turn: StoredTurn, possible: PossibleDecision, refused: Sequence[Rejection]) -> Found:
@@ -355,13 +368,13 @@ def _compare_decision(turn: StoredTurn, possible: PossibleDecision, refused: Seq
         yield Difference("call", key, "reply", None, "an answer", "the turn was decided by it")
         return
 
-    values = {
+    expected = {
         "status": decision.status,
         "note": decision.note,
         "orders": orders_text(decision),
         "repaired": canonical(decision.repaired),
     }
-    yield from turn.row.compare(values, BY_AGENT)
+    yield from turn.row.compare(expected, BY_AGENT)
     yield from _compare_forecasts(turn, decision)
     yield from _compare_refusals(turn, turn.rejections, [*decision.rejections, *refused])
     for question in possible.unused:
@@ -371,7 +384,7 @@ def _compare_decision(turn: StoredTurn, possible: PossibleDecision, refused: Seq
 
 def _compare_forecasts(turn: StoredTurn, decision: Decision) -> Found:
     """Yield the forecasts that differ from those decided."""
-    decided = []
+    expected = []
     for forecast in decision.forecasts:
         values = {
             "market_id": forecast.market_id,
@@ -380,10 +393,10 @@ def _compare_forecasts(turn: StoredTurn, decision: Decision) -> Found:
             "reason": forecast.reason,
             "distribution": forecast.distribution,
         }
-        decided.append(values)
+        expected.append(values)
     key = f"forecast: {turn.row.key},"
-    names = ("market_id", "stage")
-    yield from compare_by(names, turn.forecasts, decided, key, "probability", BY_AGENT)
+    key_columns = ("market_id", "stage")
+    yield from compare_by(key_columns, turn.forecasts, expected, key, "probability", BY_AGENT)
 
 
 def _compare_refusals(turn: StoredTurn, rows: Sequence[Row], expected: Sequence[Rejection]) -> Found:
