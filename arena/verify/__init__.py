@@ -69,15 +69,19 @@ def find(
     found = Differences(most, tell)
     parts = parts_of(connection, verified, part)
     check = PartCheck(verified, most, unpaid, part)
-    several = (processes or process_count(connection, verified)) if address else 1
-    if several > 1:
-        results = find_by_processes(connection, address, parts, check, several)
+    workers = 1
+    if address:
+        workers = processes or process_count(connection, verified)
+
+    if workers > 1:
+        results = find_by_processes(connection, address, parts, check, workers)
     else:
-        results = (check.find(connection, name, found.add) for name in parts)
+        results = (check.find(connection, part_name, found.add) for part_name in parts)
 
     for done, result in enumerate(results, 1):
-        for difference in result.listed if several > 1 else ():
-            found.add(difference)
+        if workers > 1:  # in this process each difference was added as soon as it was found
+            for difference in result.listed:
+                found.add(difference)
         found.left_out += result.left_out
         found.unproved += result.unproved
         progress(done, len(parts))

@@ -32,8 +32,8 @@ class Difference:
         >>> Difference("entry", "cohort 1, ann, entry 2", "balance", 5, 7, "it is the sum of cash").message
         'entry (cohort 1, ann, entry 2): balance is 5 and should be 7: it is the sum of cash'
         """
-        found = _short(self.found)
-        expected = _short(self.expected)
+        found = _shortened_text(self.found)
+        expected = _shortened_text(self.expected)
         return f"{self.table} ({self.key}): {self.field} is {found} and should be {expected}: {self.why}"
 
     def as_dict(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def fault_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:200]
 
 
-def _short(value: Any) -> str:
+def _shortened_text(value: Any) -> str:
     text = "nothing" if value is None else str(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 

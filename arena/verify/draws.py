@@ -33,34 +33,38 @@ ROUNDS = (
     .select_from(joined(RoundRow, SnapshotRow))
     .where(RoundRow.cohort_id == COHORT_ID)
 )
-Offered = tuple[datetime, list[Listing]]
+Catalogue = tuple[datetime, list[Listing]]
 """The time at which a catalogue was read, and its content."""
 
 
 def check_draws(
-    connection: Connection, found: Differences, progress: Callable[[int, int], None] = lambda _done, _of: None
+    connection: Connection,
+    differences: Differences,
+    progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> int:
     """Repeat the draw of every live round and add the differences; return how many came out the same."""
-    edge = connection.scalar(select(func.max(PruneRow.older_than)))
+    pruned_before = connection.scalar(select(func.max(PruneRow.older_than)))
     # All cohorts that decide at the same time draw from the same catalogue.
-    offered_in = lru_cache(maxsize=1)(partial(_offered, connection))
+    read_catalogue = lru_cache(maxsize=1)(partial(_read_catalogue, connection))
     rounds = sorted(_live_rounds(connection), key=itemgetter(0))
-    same = 0
+    same_count = 0
     for done, (at, stored, row) in enumerate(rounds, 1):
         progress(done, len(rounds))
         key = f"cohort {stored.cohort.number}, round {row.number}"
         if not row.catalogue:
-            found.unproved[EARLIER] += 1
+            differences.unproved[EARLIER] += 1
             continue
 
-        offered = offered_in(row.catalogue)
-        if offered is None:
+        catalogue = read_catalogue(row.catalogue)
+        if catalogue is None:
             why = "a live round is drawn from a sync"
-            found.add(Difference("snapshot", key, "catalogue", row.catalogue, "the hash of a sync", why))
+            differences.add(
+                Difference("snapshot", key, "catalogue", row.catalogue, "the hash of a sync", why)
+            )
             continue
-        read_at, listings = offered
-        if edge is not None and read_at < edge:
-            found.unproved[PRUNED] += 1
+        read_at, listings = catalogue
+        if pruned_before is not None and read_at < pruned_before:
+            differences.unproved[PRUNED] += 1
             continue
 
         listings = _still_open(connection, listings, at, row.taken_at)
@@ -68,16 +72,18 @@ def check_draws(
         drawn = {listing.market.id for listing in draw(listings, stored.cohort.universe, seed, at)}
         conditions = (SnapshotItemRow.snapshot_id == row.id, SnapshotItemRow.shown == 1)
         shown = set(connection.scalars(select(SnapshotItemRow.market_id).where(*conditions)))
-        alien = ", ".join(sorted(shown - drawn))
-        if alien:
+        not_drawn = ", ".join(sorted(shown - drawn))
+        if not_drawn:
             why = "the round's seed draws none of these from its catalogue"
-            found.add(Difference("snapshot", key, "shown", alien, "others", why))
+            differences.add(Difference("snapshot", key, "shown", not_drawn, "others", why))
         else:
-            same += 1
-        unlisted = len(drawn - shown)
-        if unlisted:
-            found.unproved[UNLISTED] += unlisted
-    return same
+            same_count += 1
+
+        # A market that was drawn may have gone by the time its price was asked for: that proves nothing.
+        unlisted_count = len(drawn - shown)
+        if unlisted_count:
+            differences.unproved[UNLISTED] += unlisted_count
+    return same_count
 
 
 def _live_rounds(connection: Connection) -> list[tuple[datetime, StoredCohort, Any]]:
@@ -90,27 +96,27 @@ def _live_rounds(connection: Connection) -> list[tuple[datetime, StoredCohort, A
     return rounds
 
 
-def _offered(connection: Connection, catalogue: str) -> Offered | None:
+def _read_catalogue(connection: Connection, sync_hash: str) -> Catalogue | None:
     """Return the content of the catalogue with this hash; None if there is none."""
-    query = select(SyncRow.venue, SyncRow.number, SyncRow.at).where(SyncRow.hash == catalogue)
+    query = select(SyncRow.venue, SyncRow.number, SyncRow.at).where(SyncRow.hash == sync_hash)
     sync = connection.execute(query).first()
     if sync is None:
         return None
     markets = sorted(quoted_markets(connection, sync.venue, sync.number))
     listings: list[Listing] = []
-    for some in batches(markets):
-        listings += read_listings_as_of(connection, some, sync.at)
+    for batch in batches(markets):
+        listings += read_listings_as_of(connection, batch, sync.at)
     return sync.at, listings
 
 
 def _still_open(
-    connection: Connection, listings: Sequence[Listing], at: datetime, taken_at: datetime
+    connection: Connection, listings: Sequence[Listing], at: datetime, drawn_at: datetime
 ) -> list[Listing]:
     """Return the listings not known, when the round was drawn, to have ended by its time."""
     ids = [listing.market.id for listing in listings]
     ended = set[MarketId]()
-    for some in batches(ids):
-        for end, learnt_at in read_learnt_resolutions(connection, some, at):
-            if learnt_at <= taken_at:
-                ended.add(end.market_id)
+    for batch in batches(ids):
+        for resolution, learnt_at in read_learnt_resolutions(connection, batch, at):
+            if learnt_at <= drawn_at:
+                ended.add(resolution.market_id)
     return [listing for listing in listings if listing.market.id not in ended]

@@ -48,78 +48,80 @@ UNFINISHED = {
 def read_verified(connection: Connection, config: Path) -> VerifiedHead:
     """Return how far this record was verified; `NOTHING_VERIFIED` if that is unknown."""
     try:
-        noted = VerifiedHead(**json.loads(_note(connection, config).read_text("utf-8")))
+        noted = VerifiedHead(**json.loads(_note_path(connection, config).read_text("utf-8")))
         times = list(map(datetime.fromisoformat, (noted.new_at, *noted.parts_at)))
         head = {"number": noted.number}
-        head_hash = _value(connection, "SELECT hash FROM head WHERE number = :number", head)
+        head_hash = _scalar(connection, "SELECT hash FROM head WHERE number = :number", head)
     except (OSError, ValueError, TypeError, DBAPIError):
         return NOTHING_VERIFIED
 
-    is_same = noted.file == _identity(connection) and head_hash is not None and head_hash == noted.hash
-    is_whole = len(times) == PARTS + 1 and noted.part in range(PARTS)
-    return noted if is_same and is_whole else NOTHING_VERIFIED
+    is_of_this_record = (
+        noted.file == _database_identity(connection) and head_hash is not None and head_hash == noted.hash
+    )
+    is_complete = len(times) == PARTS + 1 and noted.part in range(PARTS)
+    return noted if is_of_this_record and is_complete else NOTHING_VERIFIED
 
 
 def keep_verified(
     connection: Connection,
     config: Path,
     read_at: datetime,
-    before: VerifiedHead = NOTHING_VERIFIED,
+    former: VerifiedHead = NOTHING_VERIFIED,
     part: int | None = None,
 ) -> VerifiedHead:
     """Note that a record was verified as it is now, and return the note; an empty one without a head.
 
-    Rows new since `before` were read at `read_at`, and so was a `part` of the older rows; if nothing was
+    Rows new since `former` were read at `read_at`, and so was a `part` of the older rows; if nothing was
     verified before, all rows were.
     """
-    number = _value(connection, "SELECT max(number) FROM head")
+    number = _scalar(connection, "SELECT max(number) FROM head")
     if number is None:
         return NOTHING_VERIFIED
 
-    ids = {table: _value(connection, f"SELECT max(id) FROM {table}") or 0 for table in NUMBERED}
-    rows = sum(_value(connection, f"SELECT count(*) FROM {table}") for table in PASSED_OVER)
+    ids = {table: _scalar(connection, f"SELECT max(id) FROM {table}") or 0 for table in NUMBERED}
+    row_count = sum(_scalar(connection, f"SELECT count(*) FROM {table}") for table in PASSED_OVER)
     for table, query in UNFINISHED.items():
-        given = {"after": before.ids.get(table, 0)} if ":after" in query else {}
-        first = _value(connection, query, given)
-        if first is not None:
-            ids[table] = min(ids[table], first - 1)
+        parameters = {"after": former.ids.get(table, 0)} if ":after" in query else {}
+        first_unfinished = _scalar(connection, query, parameters)
+        if first_unfinished is not None:
+            ids[table] = min(ids[table], first_unfinished - 1)
 
-    at = timestamp_text(read_at)
-    parts_at = list(before.parts_at) if before.number else [at] * PARTS
+    read_at_text = timestamp_text(read_at)
+    parts_at = list(former.parts_at) if former.number else [read_at_text] * PARTS
     if part is not None:
-        parts_at[part] = at
-    kept = connection.execute(text("SELECT name, body FROM rollup"))
-    head_hash = _value(connection, "SELECT hash FROM head WHERE number = :number", {"number": number})
+        parts_at[part] = read_at_text
+    cached_values = connection.execute(text("SELECT name, body FROM rollup"))
+    head_hash = _scalar(connection, "SELECT hash FROM head WHERE number = :number", {"number": number})
     note = VerifiedHead(
         number,
         head_hash,
-        _identity(connection),
+        _database_identity(connection),
         ids,
-        caches={name: sha256(body) for name, body in kept},
-        rows=rows,
-        new_at=at,
+        caches={name: sha256(body) for name, body in cached_values},
+        rows=row_count,
+        new_at=read_at_text,
         parts_at=parts_at,
-        part=before.part if part is None else part,
+        part=former.part if part is None else part,
     )
     with suppress(OSError):  # in a read-only folder, the next run verifies everything
-        _note(connection, config).write_text(json.dumps(asdict(note)), "utf-8")
+        _note_path(connection, config).write_text(json.dumps(asdict(note)), "utf-8")
     return note
 
 
-def _value(connection: Connection, query: str, given: Mapping[str, Any] | None = None) -> Any:
+def _scalar(connection: Connection, query: str, given: Mapping[str, Any] | None = None) -> Any:
     return connection.execute(text(query), given or {}).scalar()
 
 
-def _note(connection: Connection, config: Path) -> Path:
+def _note_path(connection: Connection, config: Path) -> Path:
     """Return the path of the note: next to the record's file, or next to the config for a server."""
     is_file = connection.dialect.name == "sqlite"
     return Path(f"{sqlite_path(connection.engine.url) if is_file else config}.verified")
 
 
-def _identity(connection: Connection) -> str:
+def _database_identity(connection: Connection) -> str:
     """Return which file or database this is, with a value that changes with its schema."""
     if connection.dialect.name == "postgresql":
         url = connection.engine.url
-        return f"{url.host}:{url.port}/{url.database}:{_value(connection, TRIGGERS)}"
+        return f"{url.host}:{url.port}/{url.database}:{_scalar(connection, TRIGGERS)}"
     state = Path(sqlite_path(connection.engine.url)).stat()
-    return f"{state.st_dev}:{state.st_ino}:{_value(connection, 'PRAGMA schema_version')}"
+    return f"{state.st_dev}:{state.st_ino}:{_scalar(connection, 'PRAGMA schema_version')}"
