@@ -42,18 +42,27 @@ def round_counts(cohorts: CohortsSection, number: int = 1) -> RoundCounts:
     keep = cohorts.keep_deciding
     count = cohorts.count
     calendar = _calendar(cohorts)
-    day = _busiest_day(cohorts)
-    days = len({day % 7 for day in _decision_days(cohorts)}) * _ratio(MONTH, WEEK)
-    overtaken = calendar.until(calendar.first + min(keep * WEEK, CENTURY) - TICK).count or 0
-    if count is None:
-        return RoundCounts(overtaken, overtaken * _ratio(MONTH, WEEK), day, days)
+    busiest_day = _busiest_day(cohorts)
+    weekdays = {day % 7 for day in _rounds_by_day(cohorts)}
+    days_a_month = len(weekdays) * _ratio(MONTH, WEEK)
 
+    # A cohort starts each week, so after `keep` weeks it is no longer among the newest.
+    overtaken_at = calendar.first + min(keep * WEEK, CENTURY)
+    until_overtaken = calendar.until(overtaken_at - TICK).count or 0
+    if count is None:
+        rounds_a_month = until_overtaken * _ratio(MONTH, WEEK)
+        return RoundCounts(until_overtaken, rounds_a_month, busiest_day, days_a_month)
+
+    # In full swing some cohort is in each week of its life, so all rounds of a cohort are played in a week.
     decisions_a_week = count * _ratio(WEEK, cohorts.decide.every)
-    most_a_week = overtaken if count > keep else rounds
-    a_month = min(Fraction(most_a_week), decisions_a_week) * _ratio(MONTH, WEEK)
-    season = max(0, count - keep) * overtaken + min(count, keep) * rounds
-    own = rounds if count - number < keep else overtaken
-    return RoundCounts(own, min(a_month, Fraction(season)), day, min(days, Fraction(season)))
+    most_a_week = until_overtaken if count > keep else rounds
+    rounds_a_month = min(Fraction(most_a_week), decisions_a_week) * _ratio(MONTH, WEEK)
+
+    overtaken_cohorts = max(0, count - keep)
+    season = Fraction(overtaken_cohorts * until_overtaken + min(count, keep) * rounds)
+    is_overtaken = count - number >= keep
+    own_rounds = until_overtaken if is_overtaken else rounds
+    return RoundCounts(own_rounds, min(rounds_a_month, season), busiest_day, min(days_a_month, season))
 
 
 def _calendar(cohorts: CohortsSection) -> Calendar:
@@ -66,7 +75,7 @@ def _ratio(time: timedelta, other: timedelta) -> Fraction:
     return Fraction(time // SECOND, other // SECOND)
 
 
-def _decision_days(cohorts: CohortsSection) -> Counter[int]:
+def _rounds_by_day(cohorts: CohortsSection) -> Counter[int]:
     """Return the rounds of a cohort by the day (UTC), counted from a Sunday."""
     calendar = _calendar(cohorts)
     return Counter((calendar.time(number) - SUNDAY) // DAY for number in range(1, cohorts.rounds + 1))
@@ -74,15 +83,16 @@ def _decision_days(cohorts: CohortsSection) -> Counter[int]:
 
 def _busiest_day(cohorts: CohortsSection) -> int:
     """Return the most rounds of all cohorts on one day (UTC): one in its first week, one in its second …"""
-    most = min(cohorts.keep_deciding, cohorts.count or cohorts.keep_deciding)
-    days = _decision_days(cohorts)
+    cohorts_at_once = min(cohorts.keep_deciding, cohorts.count or cohorts.keep_deciding)
+    rounds_on = _rounds_by_day(cohorts)
 
     # The rounds of a day and of the same weekday in all later weeks.
-    onward = Counter[int]()
-    for day in range(max(days), -1, -1):
-        onward[day] = days[day] + onward[day + 7]
+    rounds_from = Counter[int]()
+    for day in range(max(rounds_on), -1, -1):
+        rounds_from[day] = rounds_on[day] + rounds_from[day + 7]
 
-    return max(onward[day] - onward[day + 7 * most] for day in days)
+    # Cohorts that started in successive weeks are in successive weeks of their life on the same day.
+    return max(rounds_from[day] - rounds_from[day + 7 * cohorts_at_once] for day in rounds_on)
 
 
 def most_spent(counts: RoundCounts, budget: BudgetSection) -> dict[str, int | None]:
@@ -94,16 +104,16 @@ def most_spent(counts: RoundCounts, budget: BudgetSection) -> dict[str, int | No
     """
     day_limits = {"round": Fraction(1), "month": counts.days}
     round_limits = {"round": Fraction(1), "cohort": Fraction(counts.cohort), "month": counts.month}
-    most: dict[str, int | None] = {}
+    most_by_span: dict[str, int | None] = {}
     for span, rounds in round_limits.items():
         limits = [] if budget.arena is None else [budget.arena]
         if budget.round is not None:
             limits.append(int(budget.round * rounds))
         if budget.day is not None and span in day_limits:
             limits.append(int(budget.day * day_limits[span]))
-        most[span] = min(limits, default=None)
+        most_by_span[span] = min(limits, default=None)
 
-    return most
+    return most_by_span
 
 
 CENT = ONE // 100
@@ -126,13 +136,13 @@ class LineUpWarning:
 
 
 def budget_warnings(
-    estimates: Sequence[Estimate], calendar: RoundCounts, budget: BudgetSection
+    estimates: Sequence[Estimate], counts: RoundCounts, budget: BudgetSection
 ) -> list[LineUpWarning]:
     """Return all warnings, the surest first."""
     warnings = list[LineUpWarning]()
     for estimate in estimates:
         warnings += _call_warnings(estimate, budget)
-    warnings += _scope_warnings(estimates, calendar, budget)
+    warnings += _scope_warnings(estimates, counts, budget)
 
     order = ("refused", "stops", "may_stop")
     return sorted(warnings, key=lambda warning: order.index(warning.code))
@@ -144,57 +154,65 @@ def _call_warnings(estimate: Estimate, budget: BudgetSection) -> Iterator[LineUp
         return
 
     agent = estimate.agent
-    scope, limit = min(budget.limits.items(), key=lambda item: item[1])
-    over = f"over budget.{scope} of {rounded_dollars(limit)}"
-    first = estimate.first.cost or 0
-    again = estimate.again.cost or 0
-    if first > limit:
-        text = f"a call of {agent} may cost {rounded_dollars(first)}, {over}: no call would be made"
-        yield LineUpWarning("refused", scope, agent, text, _hint_for_call(estimate, limit, scope))
-    elif again > limit:
+    scope, lowest_limit = min(budget.limits.items(), key=lambda item: item[1])
+    over = f"over budget.{scope} of {rounded_dollars(lowest_limit)}"
+    first_cost = estimate.first.cost or 0
+    repeat_cost = estimate.again.cost or 0
+    if first_cost > lowest_limit:
+        text = f"a call of {agent} may cost {rounded_dollars(first_cost)}, {over}: no call would be made"
+        yield LineUpWarning("refused", scope, agent, text, _hint_for_call(estimate, lowest_limit, scope))
+    elif repeat_cost > lowest_limit:
         text = (
-            f"a retry after an unusable answer of {agent} may cost {rounded_dollars(again)}, {over}: "
+            f"a retry after an unusable answer of {agent} may cost {rounded_dollars(repeat_cost)}, {over}: "
             "it would not be made"
         )
-        yield LineUpWarning("may_stop", scope, agent, text, _raise_hint(again, scope))
+        yield LineUpWarning("may_stop", scope, agent, text, _raise_hint(repeat_cost, scope))
 
 
 def _hint_for_call(estimate: Estimate, limit: int, scope: str) -> str:
     """Return how to make a call fit: more money, a shorter answer, or otherwise a shorter question."""
-    raised = _raise_hint(estimate.first.cost or 0, scope)
+    raise_hint = _raise_hint(estimate.first.cost or 0, scope)
     price = estimate.price
     fitting_tokens = 0
     if price is not None and price.output:
-        left = limit - (cost(price, estimate.first.tokens_in, 0) or 0)
-        fitting_tokens = int(left / Decimal(repr(price.output)))
+        left_for_answer = limit - (cost(price, estimate.first.tokens_in, 0) or 0)
+        fitting_tokens = int(left_for_answer / Decimal(repr(price.output)))
 
-    if fitting_tokens < estimate.low.tokens_out // max(estimate.low.calls, 1):
-        return f"{raised}, or show fewer markets in a call (markets.show, or batch)"
-    return f"{raised}, or the agent's max_tokens to {fitting_tokens:,} at most"
+    usual_tokens = estimate.low.tokens_out // max(estimate.low.calls, 1)
+    if fitting_tokens < usual_tokens:
+        return f"{raise_hint}, or show fewer markets in a call (markets.show, or batch)"
+    return f"{raise_hint}, or the agent's max_tokens to {fitting_tokens:,} at most"
 
 
 def _raise_hint(amount: int, scope: str) -> str:
     """Return the hint to raise a limit to an amount, rounded up to a cent."""
-    return f"set budget.{scope} to {rounded_dollars(-(-amount // CENT) * CENT)} or more"
+    cents_rounded_up = -(-amount // CENT)
+    return f"set budget.{scope} to {rounded_dollars(cents_rounded_up * CENT)} or more"
 
 
 def _scope_warnings(
-    estimates: Sequence[Estimate], calendar: RoundCounts, budget: BudgetSection
+    estimates: Sequence[Estimate], counts: RoundCounts, budget: BudgetSection
 ) -> Iterator[LineUpWarning]:
     """Yield warnings about limits that all calls of a round, an agent, a day or a cohort exceed together."""
     low = total_usage([estimate.bounds[0] for estimate in estimates])
     likely = total_usage([estimate.bounds[1] for estimate in estimates])
-    cohort = calendar.cohort
-    day = calendar.day
+    rounds_of_cohort = counts.cohort
+    rounds_of_day = counts.day
 
     yield from _sum_warnings("round", "", low, likely, budget.round)
     for estimate in estimates:
         own_low, own_likely = estimate.bounds
         yield from _sum_warnings(
-            "agent", estimate.agent, own_low.times(cohort), own_likely.times(cohort), budget.agent
+            "agent",
+            estimate.agent,
+            own_low.times(rounds_of_cohort),
+            own_likely.times(rounds_of_cohort),
+            budget.agent,
         )
-    yield from _sum_warnings("day", "", low.times(day), likely.times(day), budget.day)
-    yield from _sum_warnings("arena", "", low.times(cohort), likely.times(cohort), budget.arena)
+    yield from _sum_warnings("day", "", low.times(rounds_of_day), likely.times(rounds_of_day), budget.day)
+    yield from _sum_warnings(
+        "arena", "", low.times(rounds_of_cohort), likely.times(rounds_of_cohort), budget.arena
+    )
 
 
 def _sum_warnings(
@@ -224,5 +242,9 @@ def rounded_dollars(amount: int) -> str:
     ('$12.35', '$0.18', '$0.000021', '$0.00')
     """
     exact = decimal(amount)
-    places = min(max(1 - exact.adjusted(), 2), 6) if amount else 2
+    places = 2
+    if amount:
+        # Two significant figures, but at least whole cents and at most the millionths that there are.
+        places_of_two_figures = 1 - exact.adjusted()
+        places = min(max(places_of_two_figures, 2), 6)
     return f"${exact.quantize(Decimal(1).scaleb(-places), ROUND_CEILING):,f}"

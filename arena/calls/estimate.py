@@ -65,10 +65,12 @@ SAMPLE_RULES = (
 )
 
 
-def first_sample_round(shown: int, rules: Rules, bankroll: int, rounds: int, held: int = 0) -> View:
+def first_sample_round(
+    shown_count: int, rules: Rules, bankroll: int, rounds: int, held_count: int = 0
+) -> View:
     """Return a first round with markets on offer, other markets that are held, and no articles."""
-    listings = tuple(_sample_listing(number) for number in range(1, shown + held + 1))
-    snapshot = Snapshot(SAMPLE_TIME, listings[:shown], listings[shown:])
+    listings = tuple(_sample_listing(number) for number in range(1, shown_count + held_count + 1))
+    snapshot = Snapshot(SAMPLE_TIME, listings[:shown_count], listings[shown_count:])
     lots: dict[LotKey, Lot] = {
         (listing.market.id, "YES"): Lot(100 * ONE, 41 * ONE) for listing in snapshot.held
     }
@@ -84,17 +86,17 @@ def first_sample_round(shown: int, rules: Rules, bankroll: int, rounds: int, hel
 
 
 def late_sample_round(
-    shown: int, held: int, rules: Rules, bankroll: int, rounds: int, guard: Guard | None = None
+    shown_count: int, held_count: int, rules: Rules, bankroll: int, rounds: int, guard: Guard | None = None
 ) -> View:
     """Return the last round of a cohort, in which so many markets are held that are no longer on offer.
 
     With a guard, each market has as many articles as it lets through, and as long ones.
     """
-    view = replace(first_sample_round(shown, rules, bankroll, rounds, held), round=rounds)
+    view = replace(first_sample_round(shown_count, rules, bankroll, rounds, held_count), round=rounds)
     if guard is None or not guard.per_market:
         return view
 
-    text = _typical_text(guard.characters)
+    text = _sample_text(guard.characters)
     article = Article(
         "example.org", "https://example.org/a-page", SAMPLE_QUESTION, text, SAMPLE_TIME, SAMPLE_TIME
     )
@@ -108,7 +110,7 @@ def _sample_listing(number: int) -> Listing:
         id=MarketId(f"sample:{number}"),
         event_id=f"sample:{number}",
         question=SAMPLE_QUESTION.format(number),
-        rules=_typical_text(SAMPLE_RULES_LENGTH),
+        rules=_sample_text(SAMPLE_RULES_LENGTH),
         category="Politics",
         opens_at=SAMPLE_TIME - timedelta(days=30),
         closes_at=SAMPLE_TIME + timedelta(days=30),
@@ -117,7 +119,7 @@ def _sample_listing(number: int) -> Listing:
     return Listing(market, Quote(market.id, SAMPLE_TIME, 400_000, 420_000, 410_000, volume=50_000 * ONE))
 
 
-def _typical_text(length: int) -> str:
+def _sample_text(length: int) -> str:
     """Return a typical text of a given length."""
     return (SAMPLE_RULES * (length // len(SAMPLE_RULES) + 1))[:length]
 
@@ -207,9 +209,9 @@ class Estimate:
         if recent is None or not recent.turns or self.trouble:
             return self
 
-        paid = None if self.price is None else recent.cost
-        used = Usage(recent.calls, recent.tokens_in, recent.tokens_out, paid)
-        mean = used.times(Fraction(1, recent.turns))
+        cost = None if self.price is None else recent.cost
+        total = Usage(recent.calls, recent.tokens_in, recent.tokens_out, cost)
+        mean = total.times(Fraction(1, recent.turns))
         return replace(self, low=min(self.low, mean, key=_expense), expected=mean, turns=recent.turns)
 
 
@@ -223,22 +225,24 @@ async def estimate_lineup(config: Config, given: Given, view: View | None = None
 
     Agents with the same settings use the same, so one of them plays for all.
     """
-    first, late = _sample_views(config) if view is None else (view, view)
-    by_setup: dict[tuple[str, str], Estimate] = {}
+    cheapest_round, late_round = _sample_views(config) if view is None else (view, view)
+    estimate_of_settings: dict[tuple[str, str], Estimate] = {}
     estimates = []
     for agent in config.agents:
         model = model_settings(agent.settings)
         if model is None:
             continue
 
-        setup = agent.kind, agent.settings.model_dump_json()
-        if setup not in by_setup:
+        settings_key = agent.kind, agent.settings.model_dump_json()
+        if settings_key not in estimate_of_settings:
             context = getattr(model, "context", None)
-            dearest = late
+            dearest_round = late_round
             if view is None and isinstance(context, Context):
-                dearest = with_context(late, context)
-            by_setup[setup] = await _estimate(agent, model, config, given, first, dearest)
-        estimates.append(replace(by_setup[setup], agent=agent.name))
+                dearest_round = with_context(late_round, context)
+            estimate_of_settings[settings_key] = await _estimate(
+                agent, model, config, given, cheapest_round, dearest_round
+            )
+        estimates.append(replace(estimate_of_settings[settings_key], agent=agent.name))
 
     return estimates
 
@@ -246,72 +250,85 @@ async def estimate_lineup(config: Config, given: Given, view: View | None = None
 def _sample_views(config: Config) -> tuple[View, View]:
     """Return the round that costs least, in which nothing is held yet, and the one that costs most."""
     cohorts = config.cohorts
-    shown = config.markets.show
+    shown_count = config.markets.show
     guard = None if config.evidence.source == NO_EVIDENCE else config.evidence.guard
-    first = first_sample_round(shown, config.rules, cohorts.bankroll, cohorts.rounds)
-    held = ceil(shown / HELD_MARKETS)
-    return first, late_sample_round(shown, held, config.rules, cohorts.bankroll, cohorts.rounds, guard)
+    first = first_sample_round(shown_count, config.rules, cohorts.bankroll, cohorts.rounds)
+    held_count = ceil(shown_count / HELD_MARKETS)
+    late = late_sample_round(shown_count, held_count, config.rules, cohorts.bankroll, cohorts.rounds, guard)
+    return first, late
 
 
 async def _estimate(
-    agent: AgentConfig, model: ModelSettings, config: Config, given: Given, first: View, late: View
+    agent: AgentConfig,
+    model: ModelSettings,
+    config: Config,
+    given: Given,
+    cheapest_round: View,
+    dearest_round: View,
 ) -> Estimate:
     """Return an agent's estimate, from its cheapest first round and its most expensive late one."""
     price = price_for(model)
     try:
         agent_kind = kind(agent.kind, config.extensions("kinds"))
         player = agent_kind.agent(agent.settings, given)
-        longest = MOST_TEXT if agent_kind.looks_outside else MOST_SHOWN
-        low = await _played(player, model, first, "low", longest)
-        highs = [await _played(player, model, late, bound, longest) for bound in HIGH]
+        longest_answer = MOST_TEXT if agent_kind.looks_outside else MOST_SHOWN
+        low_play = await _play_round(player, model, cheapest_round, "low", longest_answer)
+        high_plays = [
+            await _play_round(player, model, dearest_round, bound, longest_answer) for bound in HIGH
+        ]
     except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: the others' figures still count
         return Estimate(agent.name, price, trouble=printable(f"{type(error).__name__}: {error}"))
 
-    high = max(highs, key=lambda played: _expense(total_usage(played.uses)))
+    dearest_play = max(high_plays, key=lambda played: _expense(total_usage(played.uses)))
+    all_repeats = chain.from_iterable(played.repeats for played in high_plays)
     return Estimate(
         agent.name,
         price,
-        total_usage(low.uses),
-        total_usage(low.expected),
-        total_usage(high.uses),
-        _dearest(high.firsts),
-        _dearest(chain.from_iterable(played.repeats for played in highs)),
-        low.failed or high.failed,
-        faults=tuple(_faults(model, low)),
-        forecasts=low.forecasts,
+        low=total_usage(low_play.uses),
+        expected=total_usage(low_play.expected),
+        high=total_usage(dearest_play.uses),
+        first=_dearest(dearest_play.firsts),
+        again=_dearest(all_repeats),
+        trouble=low_play.failed or dearest_play.failed,
+        faults=tuple(_faults(model, low_play)),
+        forecasts=low_play.forecasts,
     )
 
 
-def _faults(model: ModelSettings, low: "_StandInModel") -> Iterator[ModelFault]:
+def _faults(model: ModelSettings, stand_in: "_StandInModel") -> Iterator[ModelFault]:
     """Yield what is too small for the questions: the model's window, the longest answer, the timeout."""
-    sent = max((use.tokens_in for use in low.uses), default=0)
+    # Of the longest question, of the longest answer, and of that with its thinking.
+    question_tokens = max((use.tokens_in for use in stand_in.uses), default=0)
     window = table_entry(model.model).get("max_input_tokens")
-    if isinstance(window, int) and sent > window:
-        text = f"a question takes about {sent:,} tokens, and {model.model} reads at most {window:,}"
+    if isinstance(window, int) and question_tokens > window:
+        text = (
+            f"a question takes about {question_tokens:,} tokens, and {model.model} reads at most {window:,}"
+        )
         yield ModelFault("prompt_tokens", text, FEWER)
 
-    needed = max(low.needed, default=0)
-    likely = needed + expected_thinking(model)
-    if needed > model.max_tokens:
-        text = f"an answer takes at least {needed:,} tokens, and max_tokens is {model.max_tokens:,}"
+    answer_tokens = max(stand_in.needed, default=0)
+    all_tokens = answer_tokens + expected_thinking(model)
+    if answer_tokens > model.max_tokens:
+        text = f"an answer takes at least {answer_tokens:,} tokens, and max_tokens is {model.max_tokens:,}"
         yield ModelFault("max_tokens", text, f"raise max_tokens, or {FEWER}")
-    elif likely > model.max_tokens:
+    elif all_tokens > model.max_tokens:
         text = (
-            f"an answer is expected to take about {likely:,} tokens with its thinking, and max_tokens is "
+            f"an answer is expected to take about {all_tokens:,} tokens with its thinking, and max_tokens is "
             f"{model.max_tokens:,}"
         )
         yield ModelFault("max_tokens", text, "raise max_tokens, or lower `reasoning`", certain=False)
 
+    # In tokens a second.
     speed = A_SECOND if model.measured is None else model.measured.speed
-    if likely > model.timeout * speed:
+    if all_tokens > model.timeout * speed:
         text = (
-            f"an answer of about {likely:,} tokens takes {likely / speed:.0f} seconds at {speed:.0f} tokens "
-            f"a second, and timeout is {model.timeout:g} seconds"
+            f"an answer of about {all_tokens:,} tokens takes {all_tokens / speed:.0f} seconds at {speed:.0f} "
+            f"tokens a second, and timeout is {model.timeout:g} seconds"
         )
         yield ModelFault("timeout", text, "set a longer timeout, or lower `reasoning`", certain=False)
 
 
-async def _played(
+async def _play_round(
     player: Agent, settings: ModelSettings, view: View, bound: Bound, longest: int
 ) -> "_StandInModel":
     """Let an agent play a round, and return the model that stood in."""
@@ -328,9 +345,9 @@ def _dearest(uses: Iterable[Usage]) -> Usage:
     return max(uses, key=_expense, default=Usage())
 
 
-def _expense(use: Usage) -> tuple[int, int]:
+def _expense(usage: Usage) -> tuple[int, int]:
     """Return the sort key of a usage: its cost, then its tokens."""
-    return use.cost or 0, use.tokens_in + use.tokens_out
+    return usage.cost or 0, usage.tokens_in + usage.tokens_out
 
 
 @dataclass
@@ -364,53 +381,55 @@ class _StandInModel:
         if len(self.uses) >= MOST_CALLS:
             raise ValueError(f"it asks more than {MOST_CALLS:,} calls a round")
 
-        again = prompt in self.asked or any(message.role == "assistant" for message in prompt.messages)
+        is_repeat = prompt in self.asked or any(message.role == "assistant" for message in prompt.messages)
         self.asked.add(prompt)
         answer = short_answer(prompt, self.view.snapshot)
-        most = prompt.max_tokens or self.settings.max_tokens
+        token_limit = prompt.max_tokens or self.settings.max_tokens
         if self.bound == "low":
-            needed = _tokens(answer)
-            use = self._likely(prompt, needed, 0)
-            self.needed.append(needed)
-            self.expected.append(self._likely(prompt, needed, expected_thinking(self.settings)))
+            answer_tokens = _tokens(answer)
+            usage = self._usage_of(prompt, answer_tokens, 0)
+            self.needed.append(answer_tokens)
+            thinking_tokens = expected_thinking(self.settings)
+            self.expected.append(self._usage_of(prompt, answer_tokens, thinking_tokens))
         else:
-            use = Usage(1, most_tokens(prompt), most, worst_case(prompt, self.settings))
+            usage = Usage(1, most_tokens(prompt), token_limit, worst_case(prompt, self.settings))
 
-        if again:
-            self.repeats.append(use)
+        if is_repeat:
+            self.repeats.append(usage)
         else:
-            self.firsts.append(use)
-        if self.bound == "low" or again:
-            return Call(prompt, answer, finish="stop", cost=use.cost)
+            self.firsts.append(usage)
+        if self.bound == "low" or is_repeat:
+            return Call(prompt, answer, finish="stop", cost=usage.cost)
 
+        # The answer falls short: it has one forecast or none, and is cut off or unusable.
         forecast = f"{answer.partition('}')[0]}}}, " if self.bound == "partly" else ""
-        filler = "x" * min(most * BYTES_A_TOKEN, self.longest - len(forecast))
+        filler = "x" * min(token_limit * BYTES_A_TOKEN, self.longest - len(forecast))
         finish = "stop" if self.bound == "unusable" else "length"
-        return Call(prompt, forecast + filler, finish=finish, cost=use.cost)
+        return Call(prompt, forecast + filler, finish=finish, cost=usage.cost)
 
-    def _likely(self, prompt: Prompt, answered: int, thought: int) -> Usage:
+    def _usage_of(self, prompt: Prompt, answer_tokens: int, thinking_tokens: int) -> Usage:
         """Return the usage of a call whose answer and thinking take so many tokens."""
         sent = sum(_tokens(message.content) for message in prompt.messages)
-        received = min(answered + thought, prompt.max_tokens or self.settings.max_tokens)
+        received = min(answer_tokens + thinking_tokens, prompt.max_tokens or self.settings.max_tokens)
         searches = searches_once(self.settings.model)
-        used = TokenUsage(sent, received, min(thought, received), searches=searches)
-        return Usage(1, sent, received, usage_cost(self.settings, used))
+        token_usage = TokenUsage(sent, received, min(thinking_tokens, received), searches=searches)
+        return Usage(1, sent, received, usage_cost(self.settings, token_usage))
 
 
 def short_answer(prompt: Prompt, snapshot: Snapshot) -> str:
     """Return short forecasts for the markets in the question, or for all if it shows none."""
     text = "\n".join(message.content for message in prompt.messages)
     ids = short_ids(snapshot)
-    named = set(MARKET_NAME.findall(text))
+    mentioned_names = set(MARKET_NAME.findall(text))
     markets = [listing.market for listing in snapshot.shown]
-    quoted = [
+    mentioned_markets = [
         market
         for market in markets
-        if ids[market.id] in named and break_role_tokens(one_line(market.question)) in text
+        if ids[market.id] in mentioned_names and break_role_tokens(one_line(market.question)) in text
     ]
 
     forecasts = list[dict[str, object]]()
-    for market in quoted or markets:
+    for market in mentioned_markets or markets:
         item: dict[str, object] = {"market": ids[market.id], "reason": SAMPLE_REASON}
         if market.form:
             form = form_of(market.form)

@@ -39,14 +39,14 @@ def ping_targets(agents: tuple[AgentConfig, ...]) -> list[PingTarget]:
     for agent in agents:
         settings = model_settings(agent.settings)
         if settings is not None:
-            key = settings.model, settings.base_url, settings.api_key_env
-            target = targets.get(key) or PingTarget(_shortened(settings), ())
-            targets[key] = replace(target, agents=(*target.agents, agent.name))
+            model_key = settings.model, settings.base_url, settings.api_key_env
+            target = targets.get(model_key) or PingTarget(_with_short_answers(settings), ())
+            targets[model_key] = replace(target, agents=(*target.agents, agent.name))
 
     return list(targets.values())
 
 
-def _shortened(settings: ModelSettings) -> ModelSettings:
+def _with_short_answers(settings: ModelSettings) -> ModelSettings:
     """Return settings with short answers, unless thinking is set: providers want it to fit in the answer."""
     if settings.reasoning not in (None, "none"):
         return settings

@@ -89,44 +89,46 @@ async def probe_of(agent: Agent, settings: ModelSettings, config: Config) -> Pro
     if isinstance(context, Context):
         view = with_context(view, context)
 
-    asked: list[Prompt] = []
+    prompts: list[Prompt] = []
 
-    async def note(prompt: Prompt) -> Call:
-        asked.append(prompt)
+    async def note_question(prompt: Prompt) -> Call:
+        prompts.append(prompt)
         return Call(prompt, None, error=NO_MORE)
 
-    decision = await agent(view, note)
-    if not asked:
+    decision = await agent(view, note_question)
+    if not prompts:
         raise ValueError(decision.note or "it asks no question")
-    return Probe(agent, view, settings, asked[0])
+    return Probe(agent, view, settings, prompts[0])
 
 
 async def ask_probe(probe: Probe, ask: Ask) -> ProbeAnswer:
     """Ask the question, and once more if only the form of answer was refused."""
     answers: list[Call] = []
 
-    async def once(prompt: Prompt) -> Call:
+    async def ask_once(prompt: Prompt) -> Call:
         if answers:
             return Call(prompt, None, error=NO_MORE)
         answers.append(await ping(ask, prompt))
         return answers[0]
 
-    decision = await probe.agent(probe.view, once)
+    decision = await probe.agent(probe.view, ask_once)
     return ProbeAnswer(answers[0], decision, len(probe.view.snapshot.shown))
 
 
 def measured_keys(answer: ProbeAnswer, on: date) -> dict[str, Any]:
     """Return the keys of an agent's block that follow from an answer, with room above what was measured."""
     call = answer.call
-    tokens = 1_000 * math.ceil(max(ROOM * call.tokens_out, LEAST_TOKENS) / 1_000)
-    most = table_entry(call.model).get("max_output_tokens")
-    if isinstance(most, int) and most > 0:
-        tokens = min(tokens, most)
+    wanted_tokens = max(ROOM * call.tokens_out, LEAST_TOKENS)
+    token_limit = 1_000 * math.ceil(wanted_tokens / 1_000)
+    most_possible = table_entry(call.model).get("max_output_tokens")
+    if isinstance(most_possible, int) and most_possible > 0:
+        token_limit = min(token_limit, most_possible)
 
-    minutes = math.ceil(max(ROOM * call.latency_ms / 1000, LEAST_SECONDS) / 60)
+    wanted_seconds = max(ROOM * call.latency_ms / 1000, LEAST_SECONDS)
+    minutes = math.ceil(wanted_seconds / 60)
     return {
         "timeout": f"{min(minutes, LONGEST_SECONDS // 60)}m",
-        "max_tokens": tokens,
+        "max_tokens": token_limit,
         "form": call.rung,
         "measured": answer.measurement(on).model_dump(mode="json"),
     }
