@@ -44,13 +44,13 @@ class DeskTurns:
         loop = asyncio.get_running_loop()
         began = loop.time()
         with raise_past_agent():
-            shown, left = record.write_unfenced(
+            shown_text, seconds_left = record.write_unfenced(
                 open_desk_turn, payer.entrant_id, payer.round_id, message.content, wait
             )
-            answer = await self._answer(payer.entrant_id, began + left, record)
+            answer = await self._answer(payer.entrant_id, began + seconds_left, record)
 
         # A turn that was open before shows what it showed then.
-        asked = replace(prompt, messages=(Message("user", shown),))
+        asked = replace(prompt, messages=(Message("user", shown_text),))
         if answer is None:
             text = f"no answer within {duration_text(timedelta(seconds=wait))}"
             return Call(asked, None, cost=0, error=CallError("timeout", text, retry=False))
@@ -75,10 +75,10 @@ class DeskTurns:
         loop = asyncio.get_running_loop()
         pause = FIRST_LOOK
         while self.waiting:
-            ended: dict[int, str | None] = {}
+            answers: dict[int, str | None] = {}
             seconds_left = {entrant: turn.deadline - loop.time() for entrant, turn in self.waiting.items()}
             try:
-                ended = _ended_turns(seconds_left, record)
+                answers = _ended_turns(seconds_left, record)
             except Exception as error:  # noqa: BLE001 - every turn that waits must learn of any error
                 if not is_unavailable(error):
                     for turn in self.waiting.values():
@@ -86,12 +86,12 @@ class DeskTurns:
                             turn.answer.set_exception(error)
                     return
 
-            for entrant_id, answer in ended.items():
+            for entrant_id, answer in answers.items():
                 future = self.waiting[entrant_id].answer
                 if not future.done():
                     future.set_result(answer)
 
-            pause = FIRST_LOOK if ended else min(1.5 * pause, LONGEST_LOOK)
+            pause = FIRST_LOOK if answers else min(1.5 * pause, LONGEST_LOOK)
             await asyncio.sleep(pause)
 
 
@@ -102,16 +102,18 @@ def _ended_turns(seconds_left: Mapping[int, float], record: Record) -> dict[int,
     deadlines in the record are set anew by it. If a turn has no answer, the turns are read again, locked: an
     answer that is just being written counts.
     """
-    ended = record.read(read_ended_turns, seconds_left)
-    moved: dict[int, float] = {}
+    answers = record.read(read_ended_turns, seconds_left)
+    seconds_of_moved: dict[int, float] = {}
     for entrant_id, seconds in seconds_left.items():
-        is_early = entrant_id in ended and ended[entrant_id] is None and seconds > CLOCK_STEP
-        is_late = entrant_id not in ended and seconds < -CLOCK_STEP
+        # It has ended, without an answer, before its time, or goes on after it: the record's clock was moved.
+        is_early = entrant_id in answers and answers[entrant_id] is None and seconds > CLOCK_STEP
+        is_late = entrant_id not in answers and seconds < -CLOCK_STEP
         if is_early or is_late:
-            moved[entrant_id] = max(seconds, 0.0)
+            seconds_of_moved[entrant_id] = max(seconds, 0.0)
 
-    if moved:
-        record.write_unfenced(move_deadlines, moved)
-    if moved or None in ended.values():
-        return record.write_unfenced(read_ended_turns, seconds_left, True)
-    return ended
+    if seconds_of_moved:
+        record.write_unfenced(move_deadlines, seconds_of_moved)
+
+    if seconds_of_moved or None in answers.values():
+        return record.write_unfenced(read_ended_turns, seconds_left, locked=True)
+    return answers

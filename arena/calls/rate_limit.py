@@ -48,9 +48,9 @@ class CallBatch:
     async def join(self) -> None:
         """Wait for the start of the newest batch, or of the next one if that is full or long gone."""
         now = asyncio.get_running_loop().time()
-        following = self.start + BATCH_INTERVAL
-        if self.size == self.most or now >= following:
-            self.start = max(now, following)
+        next_start = self.start + BATCH_INTERVAL
+        if self.size == self.most or now >= next_start:
+            self.start = max(now, next_start)
             self.size = 0
 
         self.size += 1
@@ -86,20 +86,20 @@ class RateLimiter:
         A call that waits `again` goes before all others.
         """
         provider = self.providers.setdefault(name, ProviderLimit(self.per_provider, self.per_provider))
-        turn = asyncio.get_running_loop().create_future()
-        line = agent, name
-        queue = self.waiting.setdefault(line, deque())
+        may_start = asyncio.get_running_loop().create_future()
+        queue_key = agent, name
+        queue = self.waiting.setdefault(queue_key, deque())
         if again:
-            queue.appendleft((provider, turn))
-            self.waiting.move_to_end(line, last=False)
+            queue.appendleft((provider, may_start))
+            self.waiting.move_to_end(queue_key, last=False)
         else:
-            queue.append((provider, turn))
+            queue.append((provider, may_start))
         self._start_waiting()
 
         try:
-            await turn
+            await may_start
         except asyncio.CancelledError:
-            if not turn.cancelled():  # its turn had come in that very moment
+            if not may_start.cancelled():  # its turn had come in that very moment
                 self._leave(provider)
             raise
 
@@ -117,6 +117,7 @@ class RateLimiter:
 
     def note_busy(self, provider: ProviderLimit, pause: float | None) -> None:
         """Note that the provider has no room for a call, and look again soon, or after a pause."""
+        # This call is among those that run, and there was no room for it.
         provider.allowed = provider.running - 1
         if pause is not None:
             self.pause(provider, pause)
@@ -157,20 +158,21 @@ class RateLimiter:
     def _start_waiting(self) -> None:
         """Start as many waiting calls as there is room for, moving each agent served behind the others."""
         while self.running < self.at_once:
-            open_lines = (line for line, queue in self.waiting.items() if queue[0][0].open)
-            line = next(open_lines, None)
-            if line is None:
+            # Every queue has a call in it, and all calls of a queue are for the same provider.
+            startable = (queue_key for queue_key, queue in self.waiting.items() if queue[0][0].open)
+            queue_key = next(startable, None)
+            if queue_key is None:
                 break
 
-            queue = self.waiting.pop(line)
-            provider, turn = queue.popleft()
-            if queue:
-                self.waiting[line] = queue
+            queue = self.waiting.pop(queue_key)
+            provider, may_start = queue.popleft()
+            if queue:  # put back at the end, behind the other agents
+                self.waiting[queue_key] = queue
 
-            if not turn.cancelled():
+            if not may_start.cancelled():
                 provider.running += 1
                 self.running += 1
-                turn.set_result(None)
+                may_start.set_result(None)
 
 
 @dataclass

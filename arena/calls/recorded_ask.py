@@ -144,29 +144,29 @@ class Asker:
         if not self.provider:  # an agent without a model: it costs nothing and goes nowhere
             return EndedAttempt(await self.model_ask(prompt))
 
-        worst = self.worst_case(prompt)
-        too_dear = self.reservations.budget.too_dear(worst)
-        if too_dear is not None:
-            return _refused(prompt, too_dear)
+        worst_cost = self.worst_case(prompt)
+        refusal = self.reservations.budget.too_dear(worst_cost)
+        if refusal is not None:
+            return _refused(prompt, refusal)
 
         turn = self.turn
-        again = False
+        waits_again = False
         while True:
-            async with self.reservations.limiter.slot(self.provider, self.agent, again) as limit:
+            async with self.reservations.limiter.slot(self.provider, self.agent, waits_again) as limit:
                 await self.reservations.calls.wait_while_closed()
                 answer = None
                 if turn is not None:
                     request = ReservationRequest(
-                        turn.payer, self.provider, worst, turn.holder, turn.now(), self.model
+                        turn.payer, self.provider, worst_cost, turn.holder, turn.now(), self.model
                     )
                     answer = await self.reservations.reserve(request, limit)
                 if isinstance(answer, CallRefused):
                     return _refused(prompt, answer.why)
                 if not isinstance(answer, ProviderBusy | ModelPaused):
-                    return await self._call(prompt, worst, answer, limit)
+                    return await self._call(prompt, worst_cost, answer, limit)
 
             # A call that waits for its model takes no room meanwhile: other models of the provider are asked.
-            again = True
+            waits_again = True
             if isinstance(answer, ModelPaused):
                 await asyncio.sleep(min(answer.seconds, LOOK_AGAIN))
 
@@ -183,7 +183,7 @@ class Asker:
         if turn is None:
             return
 
-        cancelled = None
+        cancellation = None
         waits_left = deque(waits)
         while True:
             at = turn.now()
@@ -204,26 +204,26 @@ class Asker:
             except asyncio.CancelledError as error:
                 # There is no later: the answer is stored now, or never.
                 waits_left.clear()
-                cancelled = error
+                cancellation = error
 
-        if cancelled is not None:
-            raise cancelled
+        if cancellation is not None:
+            raise cancellation
 
     async def _call(
-        self, prompt: Prompt, worst: int | None, reservation: Reservation | None, limit: ProviderLimit
+        self, prompt: Prompt, worst_cost: int | None, reservation: Reservation | None, limit: ProviderLimit
     ) -> EndedAttempt:
         """Call the model, and leave its provider alone after an error that asks for it."""
         with self.reservations.renewed(reservation), self.reservations.calls.running_call():
             try:
-                call = replace(await self.model_ask(prompt), worst=worst)
+                call = replace(await self.model_ask(prompt), worst=worst_cost)
             except asyncio.CancelledError as error:
-                call = Call(prompt, None, worst=worst, error=INTERRUPTED)
+                call = Call(prompt, None, worst=worst_cost, error=INTERRUPTED)
                 raise CallInterrupted(EndedAttempt(call, reservation)) from error
             if call.error is not None:
                 call = replace(call, error=final_error(call.error))
 
-        limited = reservation is not None and reservation.limited
-        pause = pause_after(call.error, limited)
+        is_limited = reservation is not None and reservation.limited
+        pause = pause_after(call.error, is_limited)
         if pause is not None and pause.whole_provider:
             self.reservations.limiter.pause(limit, pause.seconds)
         return EndedAttempt(call, reservation)
@@ -254,6 +254,7 @@ class RetryWaits:
         if not error.retry:
             return None
 
+        # If the provider names no wait, each is twice as long as the one before.
         if error.code == "rate_limit":
             wait = error.wait or min(2.0**self.limited, LONGEST_BACKOFF)
             self.waited += wait
@@ -262,7 +263,7 @@ class RetryWaits:
                 return None
             return wait
 
-        asked_wait = error.wait or 0.0
-        if not self.left or asked_wait > LONGEST_WAIT:
+        requested_wait = error.wait or 0.0
+        if not self.left or requested_wait > LONGEST_WAIT:
             return None
-        return max(self.left.pop(0), asked_wait)
+        return max(self.left.pop(0), requested_wait)

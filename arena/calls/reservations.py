@@ -77,9 +77,9 @@ class CallReservations:
         `claims` has their tokens by entrant; those that another process took over are removed.
         """
         self.renew()
-        renewed = record.write_unfenced(renew_claims, round_id, claims)
-        for lost in claims.keys() - renewed:
-            del claims[lost]
+        still_held = record.write_unfenced(renew_claims, round_id, claims)
+        for lost_entrant in claims.keys() - still_held:
+            del claims[lost_entrant]
 
     async def reserve(
         self, request: ReservationRequest, limit: ProviderLimit
@@ -113,16 +113,16 @@ class CallReservations:
         self, record: Record, request: ReservationRequest, held: BudgetHeld
     ) -> ReservationAnswer:
         """Retry the reservation when a call ends or a while has passed, until no money is held back."""
-        longest = FIRST_LOOK
+        longest_pause = FIRST_LOOK
         while True:
             answer = self._try_reserve(record, request)
             if answer != held:
                 return answer
 
             self.ended.clear()
-            longest = min(LONGEST_LOOK, 2 * longest)
+            longest_pause = min(LONGEST_LOOK, 2 * longest_pause)
             with suppress(TimeoutError):
-                async with asyncio.timeout(self.limiter.random.uniform(FIRST_LOOK, longest)):
+                async with asyncio.timeout(self.limiter.random.uniform(FIRST_LOOK, longest_pause)):
                     await self.ended.wait()
 
     def _try_reserve(self, record: Record, request: ReservationRequest) -> ReservationAnswer:
@@ -134,10 +134,11 @@ class CallReservations:
 
         with raise_past_agent():
             record.hold_room(len(self.under_way) + 1)
-            began = timer()
+            asked_at = timer()
             answer = self._reserve_once(record, request)
 
-            if timer() - began > HEARTBEAT_INTERVAL.total_seconds():
+            # Who stood still for so long has missed a heartbeat, and others may have taken it for dead.
+            if timer() - asked_at > HEARTBEAT_INTERVAL.total_seconds():
                 if isinstance(answer, Reservation):
                     self.unanswered.add(answer.id)
                 answer = self._reserve_once(record, request)
