@@ -146,12 +146,13 @@ class Record:
         """
         with self.reading() as connection:
             heads = read_ledger_heads(connection, cohort_id, names)
-            behind = self.accounts.behind(dict(heads.values()))
-            if behind:
-                self.accounts.read(read_entries_after(connection, behind))
+            last_numbers = dict(heads.values())
+            outdated = self.accounts.outdated(last_numbers)
+            if outdated:
+                self.accounts.replace_unfolded(read_entries_after(connection, outdated))
 
-            accounts, newest = self.accounts.holdings([entrant_id for entrant_id, _ in heads.values()])
-            if until is None or newest <= until:
+            accounts, newest_entry_at = self.accounts.holdings(last_numbers)
+            if until is None or newest_entry_at <= until:
                 return dict(zip(heads, accounts.values(), strict=True))
 
             # An earlier time than that of the cache: the ledgers are summed up again from the start.
@@ -168,7 +169,7 @@ class Record:
         added = {entrant_id: entries for entrant_id, entries in ledgers.items() if entries}
         if added:
             self.write(add_settlements, added)
-            self.accounts.wrote(added)
+            self.accounts.add_written(added)
 
     def quarantine(self, records: Sequence[QuarantinedRecord], at: datetime) -> None:
         """Store the records of a venue that could not be used. Without any, nothing is written."""
@@ -180,16 +181,16 @@ class Record:
     ) -> set[int]:
         """Add the turns of a round whose claims still hold. Return the ids of their entrants."""
         added = self.write(add_turns, round_id, place, claimed, code_version)
-        self.accounts.wrote({entrant_id: turn.entries for entrant_id, turn in added.items()})
+        self.accounts.add_written({entrant_id: turn.entries for entrant_id, turn in added.items()})
         return set(added)
 
     def figures(self, since: datetime) -> RunFigures:
         """Return what was spent since an instant, and how many positions are held now."""
         cohort_ids = [stored.id for stored in self.cohorts() if stored.ended_at is None]
-        lots = 0
+        positions = 0
         for cohort_id in cohort_ids:
-            lots += sum(len(account.lots) for account in self.holdings(cohort_id).values())
+            positions += sum(len(account.lots) for account in self.holdings(cohort_id).values())
 
         with self.reading() as connection:
             spent = read_spent_since(connection, since)
-            return RunFigures(spent, lots, count_stale_positions(connection, cohort_ids))
+            return RunFigures(spent, positions, count_stale_positions(connection, cohort_ids))

@@ -166,20 +166,21 @@ LINE_UPS = (
 
 def read_depths(connection: Connection) -> dict[tuple[int, str], str]:
     """Return remarks on the depth of the markets traded, by cohort and agent."""
-    capped = []
-    unlimited = []
+    capped_cohorts = []
+    unlimited_cohorts = []
     for number, rules in read_frozen_rules(connection).items():
         if "max_of_volume" in rules:
-            capped.append(number)
+            capped_cohorts.append(number)
         elif rules.get("fill", BOOK) != BOOK:
-            unlimited.append(number)
+            unlimited_cohorts.append(number)
 
+    # These cohorts cap bets by a market's volume, which may have been unknown.
     depths: dict[tuple[int, str], str] = {}
-    if capped:
-        for number, agent in connection.execute(FILLED_AT_UNKNOWN_VOLUME, {"ids": capped}):
+    if capped_cohorts:
+        for number, agent in connection.execute(FILLED_AT_UNKNOWN_VOLUME, {"ids": capped_cohorts}):
             depths[number, agent] = DEPTH_UNKNOWN
 
-    for number, agent in connection.execute(LINE_UPS, {"ids": unlimited}):
+    for number, agent in connection.execute(LINE_UPS, {"ids": unlimited_cohorts}):
         depths[number, agent] = UNLIMITED
     return depths
 
@@ -216,15 +217,16 @@ ENTRIES_AFTER = (
 )
 
 
-def read_entries_after(connection: Connection, known: Mapping[int, int]) -> dict[int, list[Entry]]:
+def read_entries_after(connection: Connection, last_numbers: Mapping[int, int]) -> dict[int, list[Entry]]:
     """Return the entries of entrants, by id, that come after those up to a number."""
-    first = min(known.values(), default=0)
-    rows = connection.execute(ENTRIES_AFTER, {"ids": list(known), "first": first})
+    # One query for all: entries that an entrant has already, but another lacks, are left out below.
+    lowest = min(last_numbers.values(), default=0)
+    rows = connection.execute(ENTRIES_AFTER, {"ids": list(last_numbers), "first": lowest})
     entries = read_grouped_nouns(Entry, rows)
 
     later = {}
-    for entrant_id, last in known.items():
-        later[entrant_id] = [entry for entry in entries[entrant_id] if entry.number > last]
+    for entrant_id, last_number in last_numbers.items():
+        later[entrant_id] = [entry for entry in entries[entrant_id] if entry.number > last_number]
     return later
 
 
@@ -254,9 +256,9 @@ def read_ledger_heads(
         values["names"] = list(names)
 
     heads = {}
-    for name, entrant_id, number in connection.execute(query, values):
-        if number is not None:
-            heads[name] = (entrant_id, number)
+    for name, entrant_id, last_number in connection.execute(query, values):
+        if last_number is not None:  # an entrant without an entry has no ledger yet
+            heads[name] = (entrant_id, last_number)
     return heads
 
 
@@ -271,26 +273,26 @@ class FoldedAccount:
     """
 
     account: Holdings = field(default_factory=Holdings)
-    newest: datetime = BEFORE_ANY_ENTRY
-    news: list[Entry] = field(default_factory=list)
+    folded_until: datetime = BEFORE_ANY_ENTRY
+    unfolded: list[Entry] = field(default_factory=list)
     sealed: bool = True
 
     @property
-    def number(self) -> int:
+    def last_number(self) -> int:
         """Return the number of the last entry that is known."""
-        return self.news[-1].number if self.news else self.account.number
+        return self.unfolded[-1].number if self.unfolded else self.account.number
 
-    def add(self, entries: Sequence[Entry]) -> None:
-        """Add entries; those that leave a gap are not added, and will be read."""
-        if entries and entries[0].number == self.number + 1:
-            self.news.extend(entries)
+    def append(self, entries: Sequence[Entry]) -> None:
+        """Append entries; those that leave a gap are not appended, and will be read."""
+        if entries and entries[0].number == self.last_number + 1:
+            self.unfolded.extend(entries)
 
-    def up_to_date(self) -> Holdings:
-        """Return the account with all known entries folded in."""
-        if self.news:
-            self.account = fold(self.news, self.account, sealed=self.sealed)
-            self.newest = self.news[-1].at
-            self.news = []
+    def fold_all(self) -> Holdings:
+        """Fold all known entries into the account, and return it."""
+        if self.unfolded:
+            self.account = fold(self.unfolded, self.account, sealed=self.sealed)
+            self.folded_until = self.unfolded[-1].at
+            self.unfolded = []
             self.sealed = True
         return self.account
 
@@ -299,38 +301,41 @@ class FoldedAccount:
 class AccountCache:
     """The folded accounts of entrants, by id."""
 
-    known: dict[int, FoldedAccount] = field(default_factory=dict)
+    cached: dict[int, FoldedAccount] = field(default_factory=dict)
 
-    def wrote(self, ledgers: Mapping[int, Sequence[Entry]]) -> None:
+    def add_written(self, ledgers: Mapping[int, Sequence[Entry]]) -> None:
         """Add entries that this process has written."""
         for entrant_id, entries in ledgers.items():
-            self.known.setdefault(entrant_id, FoldedAccount()).add(entries)
+            self.cached.setdefault(entrant_id, FoldedAccount()).append(entries)
 
-    def behind(self, heads: Mapping[int, int]) -> dict[int, int]:
-        """Return the entrants whose accounts are behind these last numbers, with the numbers known."""
-        behind = {}
-        for entrant_id, last in heads.items():
-            folded = self.known.setdefault(entrant_id, FoldedAccount())
-            if folded.number != last:
-                behind[entrant_id] = folded.account.number
-        return behind
+    def outdated(self, last_numbers: Mapping[int, int]) -> dict[int, int]:
+        """Return the entrants whose last known entry is not the last in the record, by its number.
 
-    def read(self, ledgers: Mapping[int, Sequence[Entry]]) -> None:
+        With each comes the number of the last entry that was folded, after which its ledger must be read.
+        """
+        folded_numbers = {}
+        for entrant_id, last_number in last_numbers.items():
+            cached = self.cached.setdefault(entrant_id, FoldedAccount())
+            if cached.last_number != last_number:
+                folded_numbers[entrant_id] = cached.account.number
+        return folded_numbers
+
+    def replace_unfolded(self, ledgers: Mapping[int, Sequence[Entry]]) -> None:
         """Replace the entries not folded yet by those in the record."""
         for entrant_id, entries in ledgers.items():
-            folded = self.known[entrant_id]
-            folded.news = list(entries)
-            folded.sealed = False
+            cached = self.cached[entrant_id]
+            cached.unfolded = list(entries)
+            cached.sealed = False
 
-    def holdings(self, ids: Iterable[int]) -> tuple[dict[int, Holdings], datetime]:
+    def holdings(self, entrant_ids: Iterable[int]) -> tuple[dict[int, Holdings], datetime]:
         """Return these accounts, and the time of the newest entry in them."""
         accounts = {}
-        newest = BEFORE_ANY_ENTRY
-        for entrant_id in ids:
-            folded = self.known[entrant_id]
-            accounts[entrant_id] = folded.up_to_date()
-            newest = max(newest, folded.newest)
-        return accounts, newest
+        newest_entry_at = BEFORE_ANY_ENTRY
+        for entrant_id in entrant_ids:
+            cached = self.cached[entrant_id]
+            accounts[entrant_id] = cached.fold_all()
+            newest_entry_at = max(newest_entry_at, cached.folded_until)
+        return accounts, newest_entry_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,25 +352,27 @@ def read_marked_cohort(
     connection: Connection, cohort_id: int, agent: str | None = None
 ) -> MarkedCohort | None:
     """Return a cohort at its newest mark, with all ledgers or one; None before the first mark."""
-    wanted = _entrants_of(cohort_id, agent)
-    newest = select(func.max(MarkRow.at)).from_joined(MarkRow, EntrantRow).where(*wanted)
-    at = connection.scalar(newest)
-    stored = None if at is None else read_snapshot(connection, cohort_id, at)
-    if at is None or stored is None:
+    is_wanted_entrant = _entrants_of(cohort_id, agent)
+    newest_mark = select(func.max(MarkRow.at)).from_joined(MarkRow, EntrantRow).where(*is_wanted_entrant)
+    at = connection.scalar(newest_mark)
+    stored_snapshot = None if at is None else read_snapshot(connection, cohort_id, at)
+    if at is None or stored_snapshot is None:
         return None
 
     ledgers = {}
     for name, entries in read_ledgers(connection, cohort_id, agent).items():
         ledgers[name] = [entry for entry in entries if entry.at <= at]
 
-    traded = select(EntryRow.market_id).from_joined(EntryRow, EntrantRow).where(*wanted)
+    # The newest version of a page comes last, so that its question counts.
+    traded_markets = select(EntryRow.market_id).from_joined(EntryRow, EntrantRow).where(*is_wanted_entrant)
     pages = (
         select(MarketVersionRow.market_id, MarketVersionRow.question)
-        .where(col(MarketVersionRow.market_id).in_(traded))
+        .where(col(MarketVersionRow.market_id).in_(traded_markets))
         .order_by(MarketVersionRow.market_id, MarketVersionRow.version)
     )
     questions = {MarketId(market): question for market, question in connection.execute(pages)}
-    return MarkedCohort(at, stored[1], ledgers, questions)
+    _, snapshot = stored_snapshot
+    return MarkedCohort(at, snapshot, ledgers, questions)
 
 
 def _entrants_of(cohort_id: int, agent: str | None) -> list[Condition]:
@@ -422,10 +429,10 @@ def read_account_equity(connection: Connection, cohort: int | None = None) -> li
 
     accounts = []
     for account in read_nouns(AccountEquity, rows):
-        worth = account.total
-        if worth is not None:
-            worth += owed.get(account.entrant_id, 0)
-        accounts.append(replace(account, total=worth))
+        total = account.total
+        if total is not None:
+            total += owed.get(account.entrant_id, 0)
+        accounts.append(replace(account, total=total))
     return accounts
 
 
@@ -453,15 +460,15 @@ def read_payouts(connection: Connection, markets: Collection[str]) -> dict[tuple
 
 def read_newest_pages(connection: Connection, markets: Collection[str] | None = None) -> list[Market]:
     """Return the newest page of these markets, or of all that were ever on offer to a cohort."""
-    wanted = select(SnapshotItemRow.market_id).distinct() if markets is None else markets
-    newest = (
+    market_ids = select(SnapshotItemRow.market_id).distinct() if markets is None else markets
+    newest_versions = (
         select(func.max(MarketVersionRow.id))
-        .where(col(MarketVersionRow.market_id).in_(wanted))
+        .where(col(MarketVersionRow.market_id).in_(market_ids))
         .group_by(MarketVersionRow.market_id)
     )
     pages = (
         select(col(MarketVersionRow.market_id).label("id"), *columns_of(MarketVersionRow, PAGE_FIELDS))
-        .where(col(MarketVersionRow.id).in_(newest))
+        .where(col(MarketVersionRow.id).in_(newest_versions))
         .order_by(MarketVersionRow.market_id)
     )
     return read_nouns(Market, connection.execute(pages))
