@@ -45,6 +45,7 @@ def plays_questions(connection: Connection, cohort: int | None) -> bool:
     """Tell whether questions rather than markets were played: some are not of yes or no, or nobody trades."""
     if has_other_kinds(connection, cohort):
         return True
+
     for number, rules in read_frozen_rules(connection).items():
         if cohort in (None, number) and not rules.get("money", True):
             return True
@@ -69,22 +70,24 @@ def read_answer_columns(connection: Connection, cohort: int | None) -> AnswerCol
     """Return the answers of every played turn to each question other than yes or no."""
     turns = read_shown_turns(connection, cohort)
     shown = read_of_cohorts(connection, SHOWN_QUESTIONS, cohort)
-    snapshots, ids, texts = transpose(shown.all(), 3)
-    markets, market = factorize(ids)
-    forms, form = factorize(texts)
+    snapshots, market_ids, form_texts = transpose(shown.all(), 3)
+    markets, market_of_item = factorize(market_ids)
+    forms, form_of_item = factorize(form_texts)
+
+    # One row for each turn and each question that it was shown.
     turn, item = turn_market_pairs(turns.snapshot, int_column(snapshots))
-    pairs = TurnMarketPairs(turns.id, turn, markets, market[item])
+    pairs = TurnMarketPairs(turns.id, turn, markets, market_of_item[item])
 
     stated = read_of_cohorts(connection, STATED_ANSWERS, cohort)
-    turn_ids, names, said, why = transpose(stated.all(), 4)
-    rows, there = pairs.rows(turn_ids, names)
-    answers, answer = factorize(said)
-    reasons, reason = factorize(why)
+    turn_ids, stated_markets, distributions, reason_texts = transpose(stated.all(), 4)
+    rows, has_row = pairs.rows(turn_ids, stated_markets)
+    answers, answer_codes = factorize(distributions)
+    reasons, reason_codes = factorize(reason_texts)
 
     answer_of_row = np.full(turn.size, -1, dtype=np.int64)
-    answer_of_row[rows] = answer[there]
+    answer_of_row[rows] = answer_codes[has_row]
     reason_of_row = np.full(turn.size, -1, dtype=np.int64)
-    reason_of_row[rows] = reason[there]
+    reason_of_row[rows] = reason_codes[has_row]
     return AnswerColumns(
         agents=turns.agents,
         markets=markets,
@@ -96,7 +99,7 @@ def read_answer_columns(connection: Connection, cohort: int | None) -> AnswerCol
         round=turns.round[turn],
         at=turns.at[turn],
         market=pairs.market,
-        form=form[item],
+        form=form_of_item[item],
         answer=answer_of_row,
         reason=reason_of_row,
         blind=turns.blind[turn],
@@ -110,29 +113,31 @@ def read_season_markets(connection: Connection, at: datetime | None = None) -> d
     With an instant only ends that were known by then count. Those that are held out have not ended, for all
     that scores know.
     """
-    listed = select(SnapshotItemRow.market_id).distinct()
+    listed_ids = select(SnapshotItemRow.market_id).distinct()
     pages = (
         select(MarketVersionRow.market_id, MarketVersionRow.event_id, MarketVersionRow.story)
         .add_columns(MarketVersionRow.category, MarketVersionRow.question)
         .add_columns(MarketVersionRow.closes_at, MarketVersionRow.form)
-        .where(col(MarketVersionRow.market_id).in_(listed))
+        .where(col(MarketVersionRow.market_id).in_(listed_ids))
         .order_by(MarketVersionRow.version)
     )
     markets = {}
-    for market, event, story, category, title, closes_at, form in connection.execute(pages):
-        markets[market] = SeasonMarket(story or event, category, title, closes_at, form)
+    for market, event_id, story, category, question, closes_at, form in connection.execute(pages):
+        markets[market] = SeasonMarket(story or event_id, category, question, closes_at, form)
 
-    ends = (
+    resolutions = (
         select(ResolutionRow.market_id, ResolutionRow.known_at, ResolutionRow.payout, ResolutionRow.answer)
-        .where(col(ResolutionRow.market_id).in_(listed))
+        .where(col(ResolutionRow.market_id).in_(listed_ids))
         .order_by(ResolutionRow.version)
     )
     if at is not None:
-        ends = ends.where(ResolutionRow.known_at <= at)
-    hidden = read_hidden_ends(connection)
-    for market, known_at, payout, answer in connection.execute(ends):
-        if market in hidden:
+        resolutions = resolutions.where(ResolutionRow.known_at <= at)
+    held_out = read_hidden_ends(connection)
+    for market, known_at, payout, answer in connection.execute(resolutions):
+        if market in held_out:
             continue
+
+        # Versions come in order: the newest one's payout stays.
         markets[market] = markets[market].ended(known_at, payout, answer)
     return markets
 
@@ -195,6 +200,6 @@ def count_kinds(connection: Connection, cohort: int) -> dict[str, int]:
         .where(SnapshotItemRow.shown == 1, CohortRow.number == cohort)
         .distinct()
     )
-    kinds = {market: form_of(form).kind for market, form in connection.execute(query)}
-    counts = Counter(kinds.values())
+    kind_of_market = {market: form_of(form).kind for market, form in connection.execute(query)}
+    counts = Counter(kind_of_market.values())
     return dict(counts) if counts.keys() - {YES_NO} else {}

@@ -68,23 +68,28 @@ PAYOUTS = select(ResolutionRow.market_id, ResolutionRow.payout, ResolutionRow.kn
 
 def read_ends(connection: Connection, markets: tuple[str, ...]) -> MarketEnds:
     """Return how these markets ended, counting held-out ones as open."""
-    places = {market: place for place, market in enumerate(markets)}
+    index_of = {market: index for index, market in enumerate(markets)}
     outcome = [OPEN] * len(markets)
     payout = [nan] * len(markets)
-    known = [inf] * len(markets)
+    known_since = [inf] * len(markets)
 
     hidden = read_hidden_ends(connection)
     for market, paid, known_at in connection.execute(PAYOUTS):
-        place = places.get(market)
-        if place is None or market in hidden:
+        index = index_of.get(market)
+        if index is None or market in hidden:
             continue
-        outcome[place] = OUTCOMES.get(paid, NO_SCORE)
-        payout[place] = nan if paid is None else paid / ONE
-        if known[place] == inf:
-            known[place] = known_at.timestamp()
 
-    floats = (np.array(column, dtype=np.float64) for column in (payout, known))
-    return MarketEnds(int_column(outcome), *floats)
+        # Versions come in order: the newest one's payout stays, and the time of the first.
+        outcome[index] = OUTCOMES.get(paid, NO_SCORE)
+        payout[index] = nan if paid is None else paid / ONE
+        if known_since[index] == inf:
+            known_since[index] = known_at.timestamp()
+
+    return MarketEnds(
+        outcome=int_column(outcome),
+        payout=np.array(payout, dtype=np.float64),
+        known=np.array(known_since, dtype=np.float64),
+    )
 
 
 def transpose(rows: Any, width: int) -> list[Any]:
@@ -156,8 +161,8 @@ def read_forecast_columns(connection: Connection, cohort: int | None = None) -> 
 
     ends = read_ends(connection, pairs.markets)
     closes = items.closes[item]
-    chance = _stated_probabilities(connection, cohort, pairs)
-    skipped = np.where(turns.blind[turn], ONE // 2, mid)
+    stated = _stated_probabilities(connection, cohort, pairs)
+    forecast_of_skip = np.where(turns.blind[turn], ONE // 2, mid)
     return ForecastColumns(
         agents=turns.agents,
         markets=items.markets,
@@ -177,8 +182,8 @@ def read_forecast_columns(connection: Connection, cohort: int | None = None) -> 
         mid=mid,
         quoted=quoted,
         priced=items.priced[item],
-        forecast=np.where(chance >= 0, chance, skipped),
-        stated=chance >= 0,
+        forecast=np.where(stated >= 0, stated, forecast_of_skip),
+        stated=stated >= 0,
         outcome=ends.outcome[pairs.market],
         payout=ends.payout[pairs.market],
         known=np.maximum(ends.known[pairs.market], closes),
@@ -217,10 +222,11 @@ def read_shown_turns(connection: Connection, cohort: int | None) -> TurnColumns:
     ids, names, entrants, cohorts, rounds, times, snapshots = columns
 
     agents, agent = factorize(names)
-    blind, released = _entrant_settings(connection)
+    blind_entrants, released_at = _read_blind_and_released(connection)
     is_blind = []
-    for entrant, number, round_number in zip(entrants, cohorts, rounds, strict=True):
-        is_blind.append(entrant in blind or round_number <= hiding.counts.get(number, 0))
+    for entrant, cohort_number, round_number in zip(entrants, cohorts, rounds, strict=True):
+        is_hidden_round = round_number <= hiding.counts.get(cohort_number, 0)
+        is_blind.append(is_hidden_round or entrant in blind_entrants)
 
     return TurnColumns(
         agents=agents,
@@ -231,25 +237,25 @@ def read_shown_turns(connection: Connection, cohort: int | None) -> TurnColumns:
         at=seconds_column(times),
         snapshot=int_column(snapshots),
         blind=np.array(is_blind, dtype=np.bool_),
-        released=int_column([released.get(key, UNKNOWN) for key in entrants]),
+        released=int_column([released_at.get(entrant, UNKNOWN) for entrant in entrants]),
     )
 
 
 ENTRANT_SETTINGS = select(EntrantRow.id, PLAYED_SETTINGS)
 
 
-def _entrant_settings(connection: Connection) -> tuple[set[int], dict[int, int]]:
+def _read_blind_and_released(connection: Connection) -> tuple[set[int], dict[int, int]]:
     """Return the entrants that see no prices, and the release of each one's model."""
-    blind = set[int]()
-    released = {}
+    blind_entrants = set[int]()
+    released_at = {}
     for entrant_id, text in connection.execute(ENTRANT_SETTINGS):
         settings = json.loads(text)
         if settings.get("prices") == "hidden":
-            blind.add(entrant_id)
+            blind_entrants.add(entrant_id)
         if settings.get("released"):
             day = datetime.fromisoformat(settings["released"])
-            released[entrant_id] = _second(day.replace(tzinfo=UTC))
-    return blind, released
+            released_at[entrant_id] = _second(day.replace(tzinfo=UTC))
+    return blind_entrants, released_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,11 +303,14 @@ SHOWN_MARKETS = (
 def _read_shown_items(connection: Connection, cohort: int | None) -> ShownItems:
     """Return the markets of yes or no that were shown."""
     columns = transpose(read_of_cohorts(connection, SHOWN_MARKETS, cohort).all(), 13)
-    snapshots, ids, event_ids, own_stories, category_names, closes, quote_ids, *quotes = columns
+    snapshots, ids, event_ids, own_stories, category_names, closes, quote_ids, *prices = columns
+    *_, mids = prices
 
     markets, market = factorize(ids)
     events, event = factorize(event_ids)
-    stories, story = factorize([own or of for own, of in zip(own_stories, event_ids, strict=True)])
+    # A market without a story has its event for one.
+    pairs = zip(own_stories, event_ids, strict=True)
+    stories, story = factorize([own_story or event_id for own_story, event_id in pairs])
     categories, category = factorize(category_names)
     return ShownItems(
         markets=markets,
@@ -314,41 +323,45 @@ def _read_shown_items(connection: Connection, cohort: int | None) -> ShownItems:
         story=story,
         category=category,
         closes=seconds_column(closes),
-        mid=int_column([ONE // 2 if mid is None else mid for mid in quotes[-1]]),
-        quoted=_quoted_column(connection, quotes),
+        mid=int_column([ONE // 2 if mid is None else mid for mid in mids]),
+        quoted=_quoted_column(connection, prices),
         priced=np.array([quote_id is not None for quote_id in quote_ids], dtype=np.bool_),
     )
 
 
-def _quoted_column(connection: Connection, quotes: Sequence[Any]) -> Flags:
+def _quoted_column(connection: Connection, columns: Sequence[Any]) -> Flags:
     """Return a mask of the prices that count for scores, by each cohort's rules for trading prices.
 
     The columns are the number of the cohort, when the price was looked at and was found, bid, ask and mid.
     """
     rules = read_frozen_rules(connection)
     flags = []
-    for number, at, quoted_at, bid, ask, mid in zip(*quotes, strict=True):
-        limits = rules[number]
+    for cohort, at, quoted_at, bid, ask, mid in zip(*columns, strict=True):
+        limits = rules[cohort]
         is_quoted = mid is not None and quoted_at is not None
         if is_quoted:
             is_quoted = 0 <= (at - quoted_at).total_seconds() <= limits["max_quote_age"]
         if is_quoted and (bid is None or ask is None):
-            is_quoted = bid is ask
+            is_quoted = bid is ask  # neither side is known: the price has no spread
         elif is_quoted:
             is_quoted = 0 <= ask - bid <= limits["max_spread"]
         flags.append(is_quoted)
     return np.array(flags, dtype=np.bool_)
 
 
-def turn_market_pairs(turns: Ints, snapshots: Ints) -> tuple[Ints, Ints]:
-    """Return every turn with every market of its snapshot, as places among the turns and the markets."""
-    order = np.argsort(snapshots, kind="stable")
-    first = np.searchsorted(snapshots, turns, side="left", sorter=order)
-    count = np.searchsorted(snapshots, turns, side="right", sorter=order) - first
+def turn_market_pairs(snapshot_of_turn: Ints, snapshot_of_item: Ints) -> tuple[Ints, Ints]:
+    """Return every turn with every item of its snapshot, as places among the turns and the items."""
+    by_snapshot = np.argsort(snapshot_of_item, kind="stable")
+    first = np.searchsorted(snapshot_of_item, snapshot_of_turn, side="left", sorter=by_snapshot)
+    end = np.searchsorted(snapshot_of_item, snapshot_of_turn, side="right", sorter=by_snapshot)
+    item_count = end - first
 
-    turn = np.repeat(np.arange(turns.size), count)
-    within = np.arange(turn.size) - np.repeat(np.cumsum(count) - count, count)
-    return turn, order[first[turn] + within]
+    # One row for each pair; in `within` the rows of each turn are counted from 0.
+    turn = np.repeat(np.arange(snapshot_of_turn.size), item_count)
+    first_row_of_turn = np.cumsum(item_count) - item_count
+    within = np.arange(turn.size) - np.repeat(first_row_of_turn, item_count)
+    item = by_snapshot[first[turn] + within]
+    return turn, item
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,22 +381,24 @@ class TurnMarketPairs:
         if not ids or not self.turn.size:
             return int_column([]), np.zeros(len(ids), dtype=np.bool_)
 
-        # A pair as one number: the place of the turn, then that of the market, or one past the last.
         unknown = len(self.markets)
-        places = {name: place for place, name in enumerate(self.markets)}
-        market = int_column([places.get(name, unknown) for name in names])
-        by_id = np.argsort(self.ids)
-        after = np.searchsorted(self.ids, int_column(ids), sorter=by_id)
-        turn = by_id[after.clip(max=self.ids.size - 1)]
-        is_here = self.ids[turn] == int_column(ids)
-        wanted = turn * (unknown + 1) + market
-        known = self.turn * (unknown + 1) + self.market
+        market_index = {name: index for index, name in enumerate(self.markets)}
+        market = int_column([market_index.get(name, unknown) for name in names])
 
-        by_pair = np.argsort(known)
-        place = np.searchsorted(known, wanted, sorter=by_pair)
-        row = by_pair[place.clip(max=self.turn.size - 1)]
-        there = is_here & (known[row] == wanted)
-        return row[there], there
+        # A search gives a place for an id that is missing too, so whatever it finds is compared.
+        by_id = np.argsort(self.ids)
+        found_id = np.searchsorted(self.ids, int_column(ids), sorter=by_id)
+        turn = by_id[found_id.clip(max=self.ids.size - 1)]
+        has_turn = self.ids[turn] == int_column(ids)
+
+        # A pair as one number: the place of the turn, then that of the market, or one past the last.
+        wanted_pairs = turn * (unknown + 1) + market
+        own_pairs = self.turn * (unknown + 1) + self.market
+        by_pair = np.argsort(own_pairs)
+        found_pair = np.searchsorted(own_pairs, wanted_pairs, sorter=by_pair)
+        row = by_pair[found_pair.clip(max=self.turn.size - 1)]
+        has_row = has_turn & (own_pairs[row] == wanted_pairs)
+        return row[has_row], has_row
 
 
 STATED_FORECASTS = (
@@ -396,11 +411,11 @@ STATED_FORECASTS = (
 def _stated_probabilities(connection: Connection, cohort: int | None, pairs: TurnMarketPairs) -> Ints:
     """Return the stated probability of each pair of turn and market in millionths; -1 if there is none."""
     stated = read_of_cohorts(connection, STATED_FORECASTS, cohort)
-    ids, names, chances = transpose(stated.all(), 3)
+    turn_ids, markets, stated_chances = transpose(stated.all(), 3)
 
     probabilities = np.full(pairs.turn.size, -1, dtype=np.int64)
-    rows, there = pairs.rows(ids, names)
-    probabilities[rows] = int_column(chances)[there]
+    rows, has_row = pairs.rows(turn_ids, markets)
+    probabilities[rows] = int_column(stated_chances)[has_row]
     return probabilities
 
 
@@ -416,14 +431,16 @@ def _put_second_prices(
 ) -> None:
     """Replace prices by second prices where there are any, and the mask of prices that count."""
     second_quotes = read_of_cohorts(connection, SECOND_QUOTES, cohort)
-    ids, names, *quotes = transpose(second_quotes.all(), 8)
-    rows, there = pairs.rows(ids, names)
+    turn_ids, markets, *prices = transpose(second_quotes.all(), 8)
+    rows, has_row = pairs.rows(turn_ids, markets)
     if not rows.size:
         return
 
-    quoted[rows] = _quoted_column(connection, quotes)[there]
-    second = int_column([-1 if price is None else price for price in quotes[-1]])[there]
-    mid[rows] = np.where(second >= 0, second, mid[rows])
+    quoted[rows] = _quoted_column(connection, prices)[has_row]
+    *_, mids = prices
+    second_mid = int_column([-1 if price is None else price for price in mids])[has_row]
+    # Where there was no second price, the first one stays.
+    mid[rows] = np.where(second_mid >= 0, second_mid, mid[rows])
 
 
 def seconds_column(times: Any) -> Ints:
@@ -457,13 +474,13 @@ def read_bet_columns(connection: Connection, cohort: int | None = None) -> BetCo
     markets, market = factorize(market_ids)
 
     rules = read_frozen_rules(connection)
-    largest = int_column([rules[number]["max_bet"] for number in cohorts])
-    confidences = confidence(int_column(amounts), int_column(bases), largest)
+    max_bets = int_column([rules[number]["max_bet"] for number in cohorts])
+    confidences = confidence(int_column(amounts), int_column(bases), max_bets)
 
-    yes = np.array([side == "YES" for side in sides], dtype=np.bool_)
-    paid = _prices_paid(connection, cohort)
-    own_price = np.array([paid[fill] for fill in ids], dtype=np.float64)
-    price = np.where(yes, own_price, 1 - own_price)
+    is_yes = np.array([side == "YES" for side in sides], dtype=np.bool_)
+    price_of_fill = _average_prices(connection, cohort)
+    own_price = np.array([price_of_fill[fill] for fill in ids], dtype=np.float64)
+    price = np.where(is_yes, own_price, 1 - own_price)
     return BetColumns(
         agents=agents,
         markets=markets,
@@ -471,9 +488,9 @@ def read_bet_columns(connection: Connection, cohort: int | None = None) -> BetCo
         cohort=int_column(cohorts),
         round=int_column(rounds),
         market=market,
-        yes=yes,
-        implied=implied_belief(yes, confidences),
-        anchored=anchored_belief(yes, confidences, price),
+        yes=is_yes,
+        implied=implied_belief(is_yes, confidences),
+        anchored=anchored_belief(is_yes, confidences, price),
         price=price,
         amount=int_column(amounts),
         outcome=read_ends(connection, markets).outcome[market],
@@ -494,16 +511,16 @@ PAID_LEVELS = LEVELS.where(col(FillLevelRow.fill_id).in_(PURCHASE_IDS))
 PAID_LEVELS_OF_COHORT = LEVELS.where(col(FillLevelRow.fill_id).in_(PURCHASE_IDS.where(IS_ASKED_FOR)))
 
 
-def _prices_paid(connection: Connection, cohort: int | None) -> dict[int, float]:
+def _average_prices(connection: Connection, cohort: int | None) -> dict[int, float]:
     """Return the average price of each purchase, of the side's own share; summed here, without overflow."""
     if cohort is None:
         levels = connection.execute(PAID_LEVELS)
     else:
         levels = connection.execute(PAID_LEVELS_OF_COHORT, {"cohort": cohort})
 
-    paid: dict[int, int] = defaultdict(int)
+    amounts: dict[int, int] = defaultdict(int)
     shares: dict[int, int] = defaultdict(int)
     for fill, price, bought_shares in levels:
-        paid[fill] += price * bought_shares
+        amounts[fill] += price * bought_shares
         shares[fill] += bought_shares
-    return {fill: paid[fill] / (shares[fill] * ONE) for fill in paid}
+    return {fill: amounts[fill] / (shares[fill] * ONE) for fill in amounts}
