@@ -37,12 +37,12 @@ class AuditCounts:
         if self.share is None:
             return "No text was found that was in time by its date."
         verb = "is" if self.suspects == 1 else "are"
-        told = f"Of {count_text(self.texts, 'text')} in time by their dates, "
-        told += f"{self.suspects:,} ({self.share:.1%}) {verb} suspect"
+        sentence = f"Of {count_text(self.texts, 'text')} in time by their dates, "
+        sentence += f"{self.suspects:,} ({self.share:.1%}) {verb} suspect"
         if not self.suspects:
-            return f"{told}."
-        kinds = ", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.items())
-        return f"{told} ({kinds}); {self.shown:,} {'was' if self.shown == 1 else 'were'} shown."
+            return f"{sentence}."
+        by_verdict = ", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.items())
+        return f"{sentence} ({by_verdict}); {self.shown:,} {'was' if self.shown == 1 else 'were'} shown."
 
 
 def read_audit_counts(connection: Connection, cohorts: Sequence[int]) -> AuditCounts | None:
@@ -67,9 +67,9 @@ def read_audit_counts(connection: Connection, cohorts: Sequence[int]) -> AuditCo
 
 def _audits(connection: Connection, cohorts: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Yield the audits of evidence and of tool results for the agents of some cohorts."""
-    gathered = select(GatheringRow.dropped).from_joined(GatheringRow, RoundRow, CohortRow)
-    told = select(ToolResultRow.withheld).from_joined(ToolResultRow, RoundRow, CohortRow)
-    for query in (gathered, told):
+    in_evidence = select(GatheringRow.dropped).from_joined(GatheringRow, RoundRow, CohortRow)
+    in_tool_results = select(ToolResultRow.withheld).from_joined(ToolResultRow, RoundRow, CohortRow)
+    for query in (in_evidence, in_tool_results):
         for text in connection.scalars(query.where(col(CohortRow.number).in_(cohorts))):
             audit = json.loads(text).get(AUDIT)
             if audit is not None:

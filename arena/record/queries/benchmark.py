@@ -18,12 +18,12 @@ NEWEST = select(func.max(BenchmarkFileRow.id)).group_by(BenchmarkFileRow.kind, B
 
 
 def newest_files(
-    connection: Connection, kind: str, dues: Collection[str] | None = None
+    connection: Connection, kind: str, due_days: Collection[str] | None = None
 ) -> list[BenchmarkFile]:
     """Return the newest version of each file of a kind, oldest set first; only of sets due on some days."""
     query = FILES.where(BenchmarkFileRow.kind == kind, col(BenchmarkFileRow.id).in_(NEWEST))
-    if dues is not None:
-        query = query.where(col(BenchmarkFileRow.due).in_(dues))
+    if due_days is not None:
+        query = query.where(col(BenchmarkFileRow.due).in_(due_days))
     rows = connection.execute(query.order_by(BenchmarkFileRow.due, BenchmarkFileRow.name))
     return read_nouns(BenchmarkFile, rows)
 
@@ -61,14 +61,17 @@ IS_ANSWERED = col(CallRow.error_code).is_(None)
 IS_UNPRICED = col(CallRow.cost).is_(None)
 
 
-def _sum_of_calls(figure: ColumnElement[Any], *where: Any) -> ColumnElement[Any]:
-    return select(figure).where(CALLS_OF_AGENT, *where).correlate(EntrantRow.__table__).scalar_subquery()
+def _aggregate_of_calls(aggregate: ColumnElement[Any], *conditions: Any) -> ColumnElement[Any]:
+    """Return a figure over the agent's calls that meet some conditions."""
+    return (
+        select(aggregate).where(CALLS_OF_AGENT, *conditions).correlate(EntrantRow.__table__).scalar_subquery()
+    )
 
 
-def _sum_of_lost(figure: ColumnElement[Any]) -> ColumnElement[Any]:
-    """Return the totals of calls whose process ended while they were under way."""
-    mine = ReservationRow.entrant_id == EntrantRow.id
-    return select(figure).where(mine).correlate(EntrantRow.__table__).scalar_subquery()
+def _aggregate_of_lost_calls(aggregate: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Return a figure over the agent's calls whose process ended while they were under way."""
+    is_of_agent = ReservationRow.entrant_id == EntrantRow.id
+    return select(aggregate).where(is_of_agent).correlate(EntrantRow.__table__).scalar_subquery()
 
 
 FINAL_FORECASTS = (
@@ -77,20 +80,22 @@ FINAL_FORECASTS = (
     .correlate(TurnRow.__table__)
     .scalar_subquery()
 )
-UNPRICED_CALLS = _sum_of_calls(func.count(), IS_UNPRICED) + _sum_of_lost(func.count())
-WORST_COST = _sum_of_calls(total(CallRow.worst), IS_UNPRICED) + _sum_of_lost(total(ReservationRow.worst))
+UNPRICED_CALLS = _aggregate_of_calls(func.count(), IS_UNPRICED) + _aggregate_of_lost_calls(func.count())
+WORST_COST = _aggregate_of_calls(total(CallRow.worst), IS_UNPRICED) + _aggregate_of_lost_calls(
+    total(ReservationRow.worst)
+)
 ANSWER_USAGE = (
     select_noun(
         AnswerUsage,
         TurnRow,
         agent=EntrantRow.name,
         forecasts=FINAL_FORECASTS,
-        calls=_sum_of_calls(func.count()),
-        answered=_sum_of_calls(func.count(), IS_ANSWERED),
-        tokens_in=_sum_of_calls(total(CallRow.tokens_in)),
-        tokens_out=_sum_of_calls(total(CallRow.tokens_out)),
+        calls=_aggregate_of_calls(func.count()),
+        answered=_aggregate_of_calls(func.count(), IS_ANSWERED),
+        tokens_in=_aggregate_of_calls(total(CallRow.tokens_in)),
+        tokens_out=_aggregate_of_calls(total(CallRow.tokens_out)),
         unknown=UNPRICED_CALLS,
-        cost=_sum_of_calls(total(CallRow.cost)),
+        cost=_aggregate_of_calls(total(CallRow.cost)),
         at_worst=WORST_COST,
     )
     .select_from(EntrantRow.__table__.outerjoin(TurnRow))

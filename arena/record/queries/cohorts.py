@@ -85,14 +85,20 @@ def read_of_cohorts(
 ) -> Result[*tuple[Any, ...]]:
     """Return the rows of a query, a constant, for the cohort of a number, or for all that trade."""
     if cohort is None:
-        return connection.execute(_restricted(query, one=False), values)
-    return connection.execute(_restricted(query, one=True), values | {"cohort": cohort})
+        return connection.execute(_of_trading_cohorts(query), values)
+    return connection.execute(_of_one_cohort(query), values | {"cohort": cohort})
 
 
 @cache
-def _restricted(query: AnySelect, one: bool) -> AnySelect:
-    """Return a query for the cohort that is asked for, or for all that trade."""
-    return query.where(IS_ASKED_FOR if one else IS_TRADING)
+def _of_trading_cohorts(query: AnySelect) -> AnySelect:
+    """Return a query for all cohorts that trade."""
+    return query.where(IS_TRADING)
+
+
+@cache
+def _of_one_cohort(query: AnySelect) -> AnySelect:
+    """Return a query for the cohort that is asked for."""
+    return query.where(IS_ASKED_FOR)
 
 
 LineUps = dict[int, dict[str, int]]
@@ -149,19 +155,19 @@ def read_hiding(connection: Connection) -> HiddenPeriods:
 
     A cohort's hidden period is over when a later round of it has begun, or it has ended or was stopped.
     """
-    counts = {}
-    hidden = set[int]()
+    hidden_counts = {}
+    hidden_ids = set[int]()
     for row in connection.execute(HIDING_COHORTS).all():
         cohort = cohort_of(row.frozen)
         if not cohort.hidden:
             continue
 
-        counts[cohort.number] = cohort.hidden
+        hidden_counts[cohort.number] = cohort.hidden
         rounds = read_rounds(connection, row.id)
-        is_over = row.ended_at or row.stopped_at or not all(cohort.hides(begun.number) for begun in rounds)
-        if not is_over:
-            hidden.update(begun.id for begun in rounds)
-    return HiddenPeriods(counts, frozenset(hidden))
+        all_hide = all(cohort.hides(begun.number) for begun in rounds)
+        if all_hide and not row.ended_at and not row.stopped_at:
+            hidden_ids.update(begun.id for begun in rounds)
+    return HiddenPeriods(hidden_counts, frozenset(hidden_ids))
 
 
 def read_hidden_rounds(connection: Connection) -> frozenset[int]:
@@ -174,8 +180,8 @@ NEWEST_FROZEN = select(CohortRow.frozen).where(IS_TRADING).order_by(col(CohortRo
 
 def read_min_coverage(connection: Connection, cohort: int | None = None) -> float:
     """Return how much agents must have forecast to be ranked, from 0 to 1, by one cohort or the newest."""
-    newest = read_of_cohorts(connection, NEWEST_FROZEN, cohort).scalar()
-    frozen = json.loads(newest or "{}")
+    text = read_of_cohorts(connection, NEWEST_FROZEN, cohort).scalar()
+    frozen = json.loads(text or "{}")
     return float(frozen.get("min_coverage", MIN_COVERAGE) / ONE)
 
 
@@ -220,36 +226,36 @@ def read_cohorts(
     query = COHORTS if trading else ALL_COHORTS
     rows = connection.execute(OPEN_COHORTS if only_open else query).all()
 
-    known: LineUps = {} if line_ups is None else line_ups
-    unknown = [row.id for row in rows if row.id not in known]
-    if unknown:
-        for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": unknown}).all():
-            known.setdefault(cohort_id, {})[name] = entrant_id
+    cached: LineUps = {} if line_ups is None else line_ups
+    uncached_ids = [row.id for row in rows if row.id not in cached]
+    if uncached_ids:
+        for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": uncached_ids}).all():
+            cached.setdefault(cohort_id, {})[name] = entrant_id
 
-    replaced = _read_replacements(connection)
+    replacements = _read_replacements(connection)
     cohorts = []
     for row in rows:
-        cohort = _as_played(cohort_of(row.frozen), replaced[row.id])
+        cohort = _as_played(cohort_of(row.frozen), replacements[row.id])
         times = attributes_of(row, "ended_at", "paused_at", "stopped_at", "corrected_at")
-        cohorts.append(StoredCohort(row.id, cohort, known[row.id], **times))
+        cohorts.append(StoredCohort(row.id, cohort, cached[row.id], **times))
     return cohorts
 
 
 def _read_replacements(connection: Connection) -> dict[int, dict[str, dict[str, Any]]]:
     """Return the replaced settings of agents, by the id of the cohort and the agent."""
-    replaced: dict[int, dict[str, dict[str, Any]]] = defaultdict(dict)
+    replacements: dict[int, dict[str, dict[str, Any]]] = defaultdict(dict)
     for cohort_id, name, since, settings, prompts in connection.execute(REPLACEMENTS):
-        newest = {"since": since, "settings": json.loads(settings), "prompts": json.loads(prompts)}
-        replaced[cohort_id][name] = newest
-    return replaced
+        replacement = {"since": since, "settings": json.loads(settings), "prompts": json.loads(prompts)}
+        replacements[cohort_id][name] = replacement
+    return replacements
 
 
-def _as_played(cohort: Cohort, replaced: Mapping[str, Mapping[str, Any]]) -> Cohort:
+def _as_played(cohort: Cohort, replacements: Mapping[str, Mapping[str, Any]]) -> Cohort:
     """Return a cohort with the settings that replaced those which its agents froze."""
-    if not replaced:
+    if not replacements:
         return cohort
 
-    entrants = [replace(entrant, **replaced.get(entrant.name, {})) for entrant in cohort.entrants]
+    entrants = [replace(entrant, **replacements.get(entrant.name, {})) for entrant in cohort.entrants]
     return replace(cohort, entrants=tuple(entrants))
 
 
@@ -265,18 +271,19 @@ SEEN_STATUSES = (
 )
 
 
-def read_unproven(connection: Connection, cohort_id: int, waiting: bool = True) -> set[str]:
+def read_unproven(connection: Connection, cohort_id: int, include_waiting: bool = True) -> set[str]:
     """Return the agents of a cohort that had turns, but no good one.
 
-    Those that have only waited for a key are left out unless `waiting`.
+    Those that have only waited for a key are left out unless `include_waiting`.
     """
     statuses: dict[str, set[str]] = defaultdict(set)
     for name, status in connection.execute(SEEN_STATUSES, {"cohort_id": cohort_id}):
         statuses[name].add(status)
 
     unproven = set[str]()
-    for name, seen in statuses.items():
-        if seen.isdisjoint(PROVEN_STATUSES) and (waiting or seen != {"waiting"}):
+    for name, own_statuses in statuses.items():
+        only_waited = own_statuses == {"waiting"}
+        if own_statuses.isdisjoint(PROVEN_STATUSES) and (include_waiting or not only_waited):
             unproven.add(name)
     return unproven
 
@@ -321,14 +328,14 @@ OF_COHORT_AT = (SnapshotRow.cohort_id == COHORT_ID, SnapshotRow.at == AT)
 SNAPSHOT_TIME = select(SnapshotRow.id, SnapshotRow.taken_at).where(*OF_COHORT_AT)
 
 
-def _read_time(connection: Connection, cohort_id: int, at: datetime) -> Row[int, datetime] | None:
+def _find_snapshot(connection: Connection, cohort_id: int, at: datetime) -> Row[int, datetime] | None:
     """Return the id of a cohort's snapshot of an instant, and when it was really taken."""
     return connection.execute(SNAPSHOT_TIME, {"cohort_id": cohort_id, "at": at}).one_or_none()
 
 
 def read_snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
     """Return the id and the snapshot of a cohort at an instant; None if there is none."""
-    row = _read_time(connection, cohort_id, at)
+    row = _find_snapshot(connection, cohort_id, at)
     if row is None:
         return None
 
@@ -337,8 +344,8 @@ def read_snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple
     for item in connection.execute(SNAPSHOT_LISTINGS, {"snapshot_id": row.id}):
         market = Market(MarketId(item.market_id), **attributes_of(item, *PAGE_FIELDS))
         quote = None if item.quote_id is None else quote_of(item, item.quoted_at)
-        kind = shown if item.shown else held
-        kind.append(Listing(market, quote))
+        listings = shown if item.shown else held
+        listings.append(Listing(market, quote))
 
     taken_at = None if row.taken_at == at else row.taken_at
     return row.id, Snapshot(at, tuple(shown), tuple(held), taken_at)
@@ -346,7 +353,7 @@ def read_snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple
 
 def read_taken_at(connection: Connection, cohort_id: int, at: datetime) -> datetime | None:
     """Return when a cohort's snapshot of an instant was really taken; None if there is none."""
-    row = _read_time(connection, cohort_id, at)
+    row = _find_snapshot(connection, cohort_id, at)
     return None if row is None else row.taken_at
 
 
@@ -363,7 +370,7 @@ def read_quotes(
     connection: Connection, cohort_id: int, at: datetime
 ) -> tuple[int, datetime, dict[MarketId, Quote | None]] | None:
     """Return a snapshot's id, when it was taken, and its prices without books and pages."""
-    row = _read_time(connection, cohort_id, at)
+    row = _find_snapshot(connection, cohort_id, at)
     if row is None:
         return None
 
@@ -547,14 +554,18 @@ def read_retried_turns(connection: Connection, stored: StoredCohort, round_id: i
     A process tries such a turn again now, or died trying, and may have paid; or the agents without which the
     turn could not be played have played by now.
     """
-    notes = dict(connection.execute(FAILED_NOTES, {"round_id": round_id}).all())
-    retried = read_held_turns(connection, round_id) & notes.keys()
-    for key, note in notes.items():
-        # Another text may end so too: what names no agent in it stands for this one, which has failed.
-        missing = note.removesuffix(EXCLUDED).split(", ")
-        missing_ids = {stored.entrant_ids.get(name, key) for name in missing}
-        if note.endswith(EXCLUDED) and missing_ids.isdisjoint(notes):
-            retried.add(key)
+    failed_notes = dict(connection.execute(FAILED_NOTES, {"round_id": round_id}).all())
+    retried = read_held_turns(connection, round_id) & failed_notes.keys()
+    for entrant_id, note in failed_notes.items():
+        if not note.endswith(EXCLUDED):
+            continue
+
+        # Another text may end so too. A word in it that is no agent's name stands for this agent, which has
+        # failed, so that the turn is not taken for one that can be played now.
+        excluded_names = note.removesuffix(EXCLUDED).split(", ")
+        excluded_ids = {stored.entrant_ids.get(name, entrant_id) for name in excluded_names}
+        if excluded_ids.isdisjoint(failed_notes):
+            retried.add(entrant_id)
     return retried
 
 
@@ -603,15 +614,15 @@ OF_JUDGE = (
 
 def read_calls(connection: Connection, round_id: int, entrant_ids: Sequence[int]) -> dict[int, list[Call]]:
     """Return every call of entrants in the turns of a round, in order, by entrant id."""
-    return _calls(connection.execute(OF_TURNS, {"round_id": round_id, "ids": entrant_ids}))
+    return _calls_by_entrant(connection.execute(OF_TURNS, {"round_id": round_id, "ids": entrant_ids}))
 
 
 def read_judge_calls(connection: Connection, round_id: int) -> dict[int, list[Call]]:
     """Return every judge's call of a round, in order, by entrant id."""
-    return _calls(connection.execute(OF_JUDGE, {"round_id": round_id}))
+    return _calls_by_entrant(connection.execute(OF_JUDGE, {"round_id": round_id}))
 
 
-def _calls(rows: Iterable[Row[Any]]) -> dict[int, list[Call]]:
+def _calls_by_entrant(rows: Iterable[Row[Any]]) -> dict[int, list[Call]]:
     """Return calls by entrant id from their rows."""
     calls: dict[int, list[Call]] = defaultdict(list)
     for row in rows:
@@ -676,16 +687,19 @@ def read_unanswered_turns(connection: Connection, round_id: int) -> list[Unanswe
 
     unanswered: dict[str, UnansweredTurn] = {}
     for row in last_attempts.values():
-        if row.code is None or not (row.retry or row.code in REFUSED_CODES):
+        is_model_failure = row.code is not None and (row.retry or row.code in REFUSED_CODES)
+        if not is_model_failure:
             continue
+
         turn = UnansweredTurn(
-            row.name,
-            row.code,
-            row.message,
-            bool(row.retry),
-            first_failures[row.name],
-            server_of(json.loads(row.settings).get("model"), row.address),
+            agent=row.name,
+            code=row.code,
+            message=row.message,
+            passing=bool(row.retry),
+            since=first_failures[row.name],
+            server=server_of(json.loads(row.settings).get("model"), row.address),
         )
+        # Of several failures the first that does not pass by itself counts, else the last.
         before = unanswered.get(row.name)
         if before is None or before.passing:
             unanswered[row.name] = turn
@@ -725,8 +739,8 @@ def select_cohorts(cohorts: Sequence[StoredCohort], number: int | None) -> list[
 def numbered_cohort(cohorts: Sequence[StoredCohort], number: str) -> StoredCohort:
     """Return the cohort with a typed number; raise `ArenaError` if there is none."""
     if not number.isdecimal():
-        known = ", ".join(str(stored.cohort.number) for stored in cohorts) or "none yet"
-        message = f"there is no cohort {number}; cohorts: {known}"
+        numbers = ", ".join(str(stored.cohort.number) for stored in cohorts) or "none yet"
+        message = f"there is no cohort {number}; cohorts: {numbers}"
         raise ArenaError("bad_cohort", message, "arena show cohorts shows them")
     (stored,) = select_cohorts(cohorts, int(number))
     return stored
@@ -737,14 +751,16 @@ def cohorts_of_agent(cohorts: Sequence[StoredCohort], agent: str | None) -> list
     if agent is None:
         return list(cohorts)
 
-    played = [stored for stored in cohorts if agent in stored.entrant_ids]
-    if not played:
+    with_agent = [stored for stored in cohorts if agent in stored.entrant_ids]
+    if not with_agent:
         where = f"in cohort {cohorts[0].cohort.number}" if len(cohorts) == 1 else "here"
         names = dict[str, int]()
         for stored in cohorts:
             names |= stored.entrant_ids
-        known = ", ".join(names) or "none yet"
+        listed_names = ", ".join(names) or "none yet"
         raise ArenaError(
-            "no_agent", f"there is no agent {agent!r} {where}", f"{did_you_mean(agent, names)}agents: {known}"
+            "no_agent",
+            f"there is no agent {agent!r} {where}",
+            f"{did_you_mean(agent, names)}agents: {listed_names}",
         )
-    return played
+    return with_agent

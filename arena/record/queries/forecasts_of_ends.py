@@ -33,39 +33,44 @@ class ForecastsOfEnd:
 
 def read_forecasts_of_ends(connection: Connection) -> list[ForecastsOfEnd]:
     """Return the forecasts of markets that have ended, by round and market."""
-    rounds = dict[tuple[int, int], int]()
-    ends = dict[str, int]()
+    head_of_round = dict[tuple[int, int], int]()
+    head_of_resolution = dict[str, int]()
     heads = select(HeadRow.number, HeadRow.cohort, HeadRow.round, HeadRow.members).order_by(HeadRow.number)
     for number, cohort, round_number, members in connection.execute(heads):
         if cohort is not None and round_number:
-            rounds.setdefault((cohort, round_number), number)
-        listed = json.loads(members)
-        # A record from before there was a chain has one head over all that was there.
-        for place in listed.get("round", ()):
-            rounds.setdefault((place[0], place[1]), number)
-        for end in listed.get("resolution", ()):
-            ends.setdefault(end[0], number)
+            head_of_round.setdefault((cohort, round_number), number)
 
-    first = select(ResolutionRow.market_id, func.min(ResolutionRow.known_at)).group_by(
+        listed_facts = json.loads(members)
+        # A record from before there was a chain has one head over all that was there.
+        for round_fact in listed_facts.get("round", ()):
+            head_of_round.setdefault((round_fact[0], round_fact[1]), number)
+        for resolution_fact in listed_facts.get("resolution", ()):
+            head_of_resolution.setdefault(resolution_fact[0], number)
+
+    first_known = select(ResolutionRow.market_id, func.min(ResolutionRow.known_at)).group_by(
         ResolutionRow.market_id
     )
-    known = dict(connection.execute(first).all())
-    live = {stored.cohort.number: stored.cohort.stamp == "live" for stored in read_cohorts(connection)}
+    first_known_at = dict(connection.execute(first_known).all())
+    is_live_cohort = {
+        stored.cohort.number: stored.cohort.stamp == "live" for stored in read_cohorts(connection)
+    }
 
-    query: AnySelect = (
+    forecast_counts: AnySelect = (
         select(CohortRow.number, RoundRow.number, ForecastRow.market_id, func.count())
         .from_joined(ForecastRow, TurnRow, RoundRow, CohortRow)
         .group_by(CohortRow.number, RoundRow.number, ForecastRow.market_id)
         .order_by(CohortRow.number, RoundRow.number, ForecastRow.market_id)
     )
-    found = []
-    for cohort, round_number, market, forecasts in connection.execute(query):
-        if market in known:
-            decided = rounds.get((cohort, round_number), 0)
-            ended = ends.get(market, 0)
-            is_live = live.get(cohort, True)
-            known_at = known[market]
-            found.append(
-                ForecastsOfEnd(cohort, round_number, market, forecasts, is_live, decided, ended, known_at)
+    forecasts_of_ends = []
+    for cohort, round_number, market, forecasts in connection.execute(forecast_counts):
+        if market in first_known_at:
+            decided_head = head_of_round.get((cohort, round_number), 0)
+            ended_head = head_of_resolution.get(market, 0)
+            is_live = is_live_cohort.get(cohort, True)
+            known_at = first_known_at[market]
+            forecasts_of_ends.append(
+                ForecastsOfEnd(
+                    cohort, round_number, market, forecasts, is_live, decided_head, ended_head, known_at
+                )
             )
-    return found
+    return forecasts_of_ends

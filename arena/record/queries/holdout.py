@@ -29,9 +29,11 @@ class HeldOut:
 
 def read_hidden_ends(connection: Connection) -> frozenset[str]:
     """Return the markets whose resolutions are still hidden from scores."""
-    if not any(True for _ in _holding_out(connection)) or read_opened_at(connection) is not None:
+    # Few records hold anything out, and their markets need not be read.
+    holds_out = any(True for _ in _holding_out(connection))
+    if not holds_out or read_opened_at(connection) is not None:
         return frozenset()
-    return _read_markets(connection)
+    return _read_held_out_markets(connection)
 
 
 ENDED_MARKETS = select(ResolutionRow.market_id).distinct()
@@ -39,7 +41,7 @@ ENDED_MARKETS = select(ResolutionRow.market_id).distinct()
 
 def read_held_out(connection: Connection) -> HeldOut:
     """Return the held-out markets, and when they were opened."""
-    markets = _read_markets(connection)
+    markets = _read_held_out_markets(connection)
     ended = set(connection.scalars(ENDED_MARKETS))
     return HeldOut(markets, markets - ended, read_opened_at(connection))
 
@@ -63,7 +65,7 @@ SHOWN_MARKETS = (
 )
 
 
-def _read_markets(connection: Connection) -> frozenset[str]:
+def _read_held_out_markets(connection: Connection) -> frozenset[str]:
     """Return the markets that some cohort was shown and holds out."""
     held_out = set[str]()
     for cohort_id, rule in _holding_out(connection):

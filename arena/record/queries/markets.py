@@ -55,29 +55,29 @@ def read_last_shown(connection: Connection) -> Iterator[dict[MarketId, ShowingRo
 
     The newest rounds come first, so a caller that needs only the first markets reads only a few rounds.
     """
-    known = set[str]()
+    yielded = set[str]()
     start = 0
-    size = FIRST_ROUNDS
+    batch_size = FIRST_ROUNDS
     while True:
-        rounds = connection.execute(SHOWING_ROUNDS.limit(size).offset(start)).all()
+        rounds = connection.execute(SHOWING_ROUNDS.limit(batch_size).offset(start)).all()
         if not rounds:
             return
 
-        markets: dict[int, list[str]] = defaultdict(list)
+        markets_of: dict[int, list[str]] = defaultdict(list)
         snapshots = [row.snapshot_id for row in rounds]
         for snapshot, market in connection.execute(SHOWN_IN_ROUND, {"ids": snapshots}):
-            markets[snapshot].append(market)
+            markets_of[snapshot].append(market)
 
-        shown = dict[MarketId, ShowingRound]()
+        newly_shown = dict[MarketId, ShowingRound]()
         for round_id, snapshot, at in rounds:
-            for market in markets[snapshot]:
-                if market not in known:
-                    known.add(market)
-                    shown[MarketId(market)] = ShowingRound(round_id, at)
-        yield shown
+            for market in markets_of[snapshot]:
+                if market not in yielded:
+                    yielded.add(market)
+                    newly_shown[MarketId(market)] = ShowingRound(round_id, at)
+        yield newly_shown
 
-        start += size
-        size *= 2
+        start += batch_size
+        batch_size *= 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,24 +137,26 @@ def read_quote_rows_as_of(
 
     It is for callers that need few of them as quotes: most of the time goes into decoding.
     """
-    stored = newest_rows(connection, QuoteRow, ids, "at", *QUOTE_FIELDS, until=at)
-    sightings = last_sightings(connection, stored, at)
-    in_snapshots = _snapshot_quotes(connection, ids, at)
+    stored_rows = newest_rows(connection, QuoteRow, ids, "at", *QUOTE_FIELDS, until=at)
+    sightings = last_sightings(connection, stored_rows, at)
+    snapshot_rows = _read_snapshot_quotes(connection, ids, at)
 
     newest = dict[MarketId, tuple[Row[Any], datetime]]()
     for market in ids:
-        row = stored.get(market)
-        shown = in_snapshots.get(market)
-        if shown is not None:
-            newest[MarketId(market)] = (shown, shown.quoted_at)
-        if row is not None:
-            seen_at = max(row.at, sightings.get(market, row.at))
-            if shown is None or shown.quoted_at <= seen_at:
-                newest[MarketId(market)] = (row, seen_at)
+        stored = stored_rows.get(market)
+        in_snapshot = snapshot_rows.get(market)
+        if in_snapshot is not None:
+            newest[MarketId(market)] = (in_snapshot, in_snapshot.quoted_at)
+
+        # A later sync may have found the stored price unchanged.
+        if stored is not None:
+            seen_at = max(stored.at, sightings.get(market, stored.at))
+            if in_snapshot is None or in_snapshot.quoted_at <= seen_at:
+                newest[MarketId(market)] = (stored, seen_at)
     return newest
 
 
-def _snapshot_quotes(connection: Connection, ids: Sequence[str], at: datetime) -> dict[str, Row[Any]]:
+def _read_snapshot_quotes(connection: Connection, ids: Sequence[str], at: datetime) -> dict[str, Row[Any]]:
     """Return the newest price of each market that a snapshot held, as of an instant."""
     query = _last_items_query(connection.dialect.name)
     rows = connection.execute(query, markets_parameter(connection, ids) | {"until": at})
@@ -164,10 +166,10 @@ def _snapshot_quotes(connection: Connection, ids: Sequence[str], at: datetime) -
 @cache
 def _last_items_query(dialect: str) -> AnySelect:
     """Return the query for the items of snapshots in which each market had its newest price."""
-    earlier = aliased(SnapshotItemRow, name="one")
+    other_item = aliased(SnapshotItemRow, name="one")
     until = bindparam("until", type_=column_of(SnapshotItemRow.quoted_at).type)
-    last = select(func.max(earlier.quoted_at)).where(
-        earlier.market_id == MarketRow.id, earlier.quoted_at <= until
+    last = select(func.max(other_item.quoted_at)).where(
+        other_item.market_id == MarketRow.id, other_item.quoted_at <= until
     )
     newest = last.correlate(MarketRow.__table__).scalar_subquery()
 
@@ -210,8 +212,8 @@ def read_listings_as_of(connection: Connection, ids: Sequence[str], at: datetime
 
 def read_known_ids(connection: Connection, at: datetime) -> list[MarketId]:
     """Return the ids of all markets seen by an instant, sorted."""
-    rows = connection.scalars(select(MarketRow.id).where(MarketRow.first_seen_at <= at))
-    return sorted(MarketId(row) for row in rows)
+    ids = connection.scalars(select(MarketRow.id).where(MarketRow.first_seen_at <= at))
+    return sorted(MarketId(market_id) for market_id in ids)
 
 
 MarketStatus = Literal["open", "waiting", "ended"]
@@ -232,7 +234,7 @@ def read_markets(
     """Return markets as they were known at an instant, in the order given; all unless some are named."""
     if ids is None:
         ids = read_known_ids(connection, at)
-    gone = set(markets_gone_since(connection, BEGINNING))
+    without_price = set(markets_gone_since(connection, BEGINNING))
 
     ends: dict[MarketId, list[Resolution]] = defaultdict(list)
     for batch in batches(ids):
@@ -245,7 +247,7 @@ def read_markets(
         status: MarketStatus = "open"
         if market.id in ends:
             status = "ended"
-        elif market.id in gone or market.closes_at <= at:
+        elif market.id in without_price or market.closes_at <= at:
             status = "waiting"
         markets.append(KnownMarket(listing, status, tuple(ends[market.id])))
     return markets
@@ -269,7 +271,7 @@ def filter_markets(
     wanted_category = category.casefold()
 
     volumes: dict[MarketId, int] = {}
-    matching = []
+    matches = []
     for known in markets:
         market = known.listing.market
         text = f"{market.question}\n{market.rules}\n{market.id}".casefold()
@@ -278,33 +280,33 @@ def filter_markets(
         if is_wanted and all(word in text for word in words):
             quote = known.listing.quote
             volumes[market.id] = (quote.volume if quote else 0) or 0
-            matching.append(known)
-    return sorted(matching, key=lambda known: (-volumes[known.listing.market.id], known.listing.market.id))
+            matches.append(known)
+    return sorted(matches, key=lambda known: (-volumes[known.listing.market.id], known.listing.market.id))
 
 
 def read_wanted_instant(connection: Connection, at: datetime | None, now: datetime) -> datetime:
     """Return the wanted instant, or the newest one, which in a simulated world is its own."""
     if at is not None:
         return at
-    made_up = any(stored.cohort.stamp != "live" for stored in read_cohorts(connection))
-    return read_newest_instant(connection, BEGINNING if made_up else now)
+    is_simulated = any(stored.cohort.stamp != "live" for stored in read_cohorts(connection))
+    return read_newest_instant(connection, BEGINNING if is_simulated else now)
 
 
 def find_market(connection: Connection, name: str, at: datetime) -> KnownMarket:
     """Return the market with an id, or the only one whose id ends so after its venue's name."""
-    known = read_known_ids(connection, at)
-    matching = [market_id for market_id in known if market_id == name]
-    if not matching:
-        matching = [market_id for market_id in known if market_id.partition(":")[2] == name]
+    known_ids = read_known_ids(connection, at)
+    matches = [market_id for market_id in known_ids if market_id == name]
+    if not matches:  # the name may lack the venue
+        matches = [market_id for market_id in known_ids if market_id.partition(":")[2] == name]
 
-    if len(matching) == 1:
-        return read_markets(connection, at, matching)[0]
-    if matching:
-        message = f"{len(matching)} markets are called {name!r}: {', '.join(matching[:5])}"
+    if len(matches) == 1:
+        return read_markets(connection, at, matches)[0]
+    if matches:
+        message = f"{len(matches)} markets are called {name!r}: {', '.join(matches[:5])}"
         raise ArenaError("unclear_market", message, "give the id with its venue")
 
-    near = [market_id for market_id in known if name.casefold() in market_id.casefold()][:5]
+    similar_ids = [market_id for market_id in known_ids if name.casefold() in market_id.casefold()][:5]
     hint = "arena show markets --status all --search WORDS finds ids"
-    if near:
-        hint = f"did you mean {', '.join(near)}?"
+    if similar_ids:
+        hint = f"did you mean {', '.join(similar_ids)}?"
     raise ArenaError("unknown_market", f"the record has no market {name!r}", hint)

@@ -196,11 +196,11 @@ def code_versions(turns: Sequence[PlayedTurn]) -> dict[int, tuple[str, ...]]:
         by_round[turn.round][turn.version] = None
 
     changes: dict[int, tuple[str, ...]] = {}
-    last: tuple[str, ...] = ()
+    last_versions: tuple[str, ...] = ()
     for number, versions in by_round.items():
-        if tuple(versions) != last:
-            last = tuple(versions)
-            changes[number] = last
+        if tuple(versions) != last_versions:
+            last_versions = tuple(versions)
+            changes[number] = last_versions
     return changes
 
 

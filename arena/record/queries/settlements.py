@@ -109,8 +109,8 @@ def read_owed(connection: Connection) -> dict[int, int]:
     markets, and of markets that ended since some open cohort was marked.
     """
     since = connection.scalar(MARKED_SINCE)
-    edge = LATEST if since is None else since - TIMES_OVERLAP
-    rows = connection.execute(OWED_LOTS, {"since": edge}).all()
+    learnt_since = LATEST if since is None else since - TIMES_OVERLAP
+    rows = connection.execute(OWED_LOTS, {"since": learnt_since}).all()
     if not rows:
         return {}
 
@@ -121,10 +121,11 @@ def read_owed(connection: Connection) -> dict[int, int]:
 
     owed: dict[int, int] = defaultdict(int)
     for entrant_id, cohort_id, market, at in rows:
-        for key, entries in lots[entrant_id].items():
-            if key[0] == market:
-                before = _value_at_mark(connection, cohort_id, at, key, entries)
-                owed[entrant_id] += _final_value(key[1], entries, payouts[market]) - before
+        for lot, entries in lots[entrant_id].items():
+            lot_market, side = lot
+            if lot_market == market:
+                value_at_mark = _value_at_mark(connection, cohort_id, at, lot, entries)
+                owed[entrant_id] += _final_value(side, entries, payouts[market]) - value_at_mark
     return owed
 
 
@@ -159,31 +160,40 @@ PAYOUTS = (
 
 def _read_newest_payouts(connection: Connection, markets: Sequence[str]) -> dict[str, int | None]:
     """Return what each of these markets pays by the newest version of its resolution."""
+    # Versions come in order, so the newest of a market replaces those before it.
     return dict(connection.execute(PAYOUTS, {"ids": markets}).all())
 
 
 def _value_at_mark(
-    connection: Connection, cohort_id: int, at: datetime, key: LotKey, entries: Sequence[Entry]
+    connection: Connection, cohort_id: int, at: datetime, lot: LotKey, entries: Sequence[Entry]
 ) -> int:
     """Return the value of a lot at a mark, from its entries until then."""
-    shares, cost, cash = _sums(entry for entry in entries if entry.at <= at)
+    shares, cost, cash = _sum_shares_cost_cash(entry for entry in entries if entry.at <= at)
     if not shares:
         return cash + cost
 
-    snapshot = read_quotes(connection, cohort_id, at)
-    quote = None if snapshot is None else snapshot[2].get(key[0])
-    price = price_of(quote, key[1], at, None).value
+    market, side = lot
+    quote = None
+    stored_prices = read_quotes(connection, cohort_id, at)
+    if stored_prices is not None:
+        _, _, quotes = stored_prices
+        quote = quotes.get(market)
+
+    # Without a price a lot counts at what it cost.
+    price = price_of(quote, side, at, None).value
     return cash + (cost if price is None else worth(shares, price))
 
 
 def _final_value(side: Side, entries: Sequence[Entry], payout: int | None) -> int:
     """Return the final value of a lot at a payout or a refund, whatever it was paid before."""
-    shares, cost, cash = _sums(entry for entry in entries if entry.kind in ("buy", "sell"))
+    shares, cost, cash = _sum_shares_cost_cash(entry for entry in entries if entry.kind in ("buy", "sell"))
     price = payout if side == "YES" else mirror_price(payout)
+
+    # A refund pays what the shares cost.
     return cash + (cost if price is None else worth(shares, price))
 
 
-def _sums(entries: Iterable[Entry]) -> tuple[int, int, int]:
+def _sum_shares_cost_cash(entries: Iterable[Entry]) -> tuple[int, int, int]:
     """Return the sums of shares, cost and cash over these entries of a lot."""
     shares = 0
     cost = 0
