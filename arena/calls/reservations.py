@@ -77,8 +77,8 @@ class CallReservations:
         `claims` has their tokens by entrant; those that another process took over are removed.
         """
         self.renew()
-        still_held = record.write_unfenced(renew_claims, round_id, claims)
-        for lost_entrant in claims.keys() - still_held:
+        renewed = record.write_unfenced(renew_claims, round_id, claims)
+        for lost_entrant in claims.keys() - renewed:
             del claims[lost_entrant]
 
     async def reserve(

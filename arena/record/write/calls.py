@@ -91,16 +91,17 @@ def add_call(
 
     prompt = call.prompt
     ids = {"round_id": round_id, "entrant_id": entrant_id}
-    part = {"stage": prompt.stage, "sample": prompt.sample}
+    question_key = {"stage": prompt.stage, "sample": prompt.sample}
     if is_postgresql(connection):
         run_statement(connection, ALONE, ids)
-    known = run_statement(connection, PLACE, ids | part)
-    if not known:
+
+    turn_rows = run_statement(connection, PLACE, ids | question_key)
+    if not turn_rows:
         raise LookupError(f"no entrant {entrant_id} plays in round {round_id}")
-    [(cohort, round_number, entrant, last, position, over)] = known
+    [(cohort, round_number, entrant, last, position, over)] = turn_rows
 
     messages = canonical(prompt.messages)
-    row = attributes_of(call, *ANSWER_FIELDS) | attributes_of(prompt, *QUESTION_FIELDS) | _error_of(call)
+    row = attributes_of(call, *ANSWER_FIELDS) | attributes_of(prompt, *QUESTION_FIELDS) | _error_columns(call)
     row |= {
         "attempt": (last or 0) + 1,
         "messages": messages,
@@ -109,21 +110,23 @@ def add_call(
         "made_at": made_at,
     }
     if place is None:  # without a reservation nothing tells whether it was stored before
-        kept = run_statement(connection, SAME_ATTEMPT, {"attempt": attempt, **ids, **part})
-        if kept == [tuple(row[name] for name in ATTEMPT_FIELDS)]:
+        stored_attempt = run_statement(connection, SAME_ATTEMPT, {"attempt": attempt, **ids, **question_key})
+        if stored_attempt == [tuple(row[name] for name in ATTEMPT_FIELDS)]:
             return
 
-    whose = {"cohort": cohort, "round": round_number, "entrant": entrant}
-    fact = sha256(canonical_bytes(call_fact(row, whose)))
-    insert_rows(connection, CallRow.__table__, [row | ids | {"hash": fact}])
+    turn_key = {"cohort": cohort, "round": round_number, "entrant": entrant}
+    call_hash = sha256(canonical_bytes(call_fact(row, turn_key)))
+    insert_rows(connection, CallRow.__table__, [row | ids | {"hash": call_hash}])
     if incident is not None:
         add_incident(connection, incident)
+
+    # The head of a round that is over does not cover this call, so it gets one of its own.
     if over:
-        late = [cohort, round_number, position, prompt.stage, prompt.sample, row["attempt"], fact]
+        late = [cohort, round_number, position, prompt.stage, prompt.sample, row["attempt"], call_hash]
         add_head(connection, made_at, {"call": [late]}, cohort)
 
 
-def _error_of(call: Call) -> dict[str, Any]:
+def _error_columns(call: Call) -> dict[str, Any]:
     """Return the columns of a call's error."""
     error = call.error
     if error is None:

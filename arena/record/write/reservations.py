@@ -126,10 +126,10 @@ def cost_of_calls(scope: Scope) -> ColumnElement[int]:
     return costs.scalar_subquery()
 
 
-def worst_of_reservations(scope: Scope, which: ColumnElement[bool]) -> ColumnElement[int]:
+def worst_of_reservations(scope: Scope, condition: ColumnElement[bool]) -> ColumnElement[int]:
     """Return what some of the reservations may cost, of those that count for a limit."""
-    counts = which & counts_for_scope(scope, ReservationRow.__table__)
-    return func.coalesce(func.sum(case((counts, ReservationRow.worst), else_=0)), 0)
+    is_counted = condition & counts_for_scope(scope, ReservationRow.__table__)
+    return func.coalesce(func.sum(case((is_counted, ReservationRow.worst), else_=0)), 0)
 
 
 def read_spent(
@@ -140,14 +140,17 @@ def read_spent(
         return {}
     values = {"round_id": round_id, "entrant_id": entrant_id, "since": since}
     [sums] = run_statement(connection, _spent_query(tuple(scopes)), values)
-    return add_sums(scopes, sums)
+    return _calls_plus_lost(scopes, sums)
 
 
-def add_sums(scopes: Iterable[Scope], sums: Sequence[Any]) -> dict[Scope, int]:
-    """Return the sums of two lists of amounts, scope by scope."""
-    half = len(sums) // 2
+def _calls_plus_lost(scopes: Iterable[Scope], sums: Sequence[Any]) -> dict[Scope, int]:
+    """Return what calls have cost and lost calls may cost, added up by scope.
+
+    `sums` has the cost of calls for each scope, then that of lost calls for each.
+    """
+    scope_count = len(sums) // 2
     spent = {}
-    for scope, calls, lost in zip(scopes, sums[:half], sums[half:], strict=True):
+    for scope, calls, lost in zip(scopes, sums[:scope_count], sums[scope_count:], strict=True):
         spent[scope] = int(calls) + int(lost)
     return spent
 
@@ -224,6 +227,8 @@ def reserve(
     values = _request_values(request, terms) | {"id": reservation_id}
     view = _read_view(connection, values, terms)
     refusal = _refusal(view, request, terms)
+
+    # Room and money may be held by workers that have died: then it is asked once more.
     if isinstance(refusal, ProviderBusy | BudgetHeld) and _lose_calls_of_dead(connection, request, terms):
         view = _read_view(connection, values, terms)
         refusal = _refusal(view, request, terms)
@@ -241,38 +246,39 @@ def reserve(
 
 def _lock_limits(connection: Connection, request: ReservationRequest, terms: ReservationTerms) -> None:
     """Keep others on a server from taking the same room and money until the transaction ends."""
-    lane = {"provider": request.provider, "most": terms.per_provider * ONE}
-    if not run_statement(connection, LOCK_LIMIT, lane):
-        run_statement(connection, LIMIT_UPSERT, lane)
-        run_statement(connection, LOCK_LIMIT, lane)
+    provider_key = {"provider": request.provider, "most": terms.per_provider * ONE}
+    if not run_statement(connection, LOCK_LIMIT, provider_key):  # the first call at this provider
+        run_statement(connection, LIMIT_UPSERT, provider_key)
+        run_statement(connection, LOCK_LIMIT, provider_key)
     if terms.budget.limits:
         run_statement(connection, LOCK_MONEY, {})
 
 
-def free_reservation(connection: Connection, place: Reservation, error: CallError | None) -> bool:
+def free_reservation(connection: Connection, reservation: Reservation, error: CallError | None) -> bool:
     """Free the reservation of a stored call, and adapt its provider's room.
 
     Return False if that was done already.
     """
-    if not run_statement(connection, DELETE_RESERVATION, {"place": place.id}):
+    if not run_statement(connection, DELETE_RESERVATION, {"place": reservation.id}):
         return False
 
-    lane: Mapping[str, Any] = {"provider": place.provider, "most": place.most * ONE}
-    model: Mapping[str, Any] = {"provider": place.provider, "model": place.model}
-    pause = pause_after(error, place.limited)
+    provider_key: Mapping[str, Any] = {"provider": reservation.provider, "most": reservation.most * ONE}
+    model_key: Mapping[str, Any] = {"provider": reservation.provider, "model": reservation.model}
+    pause = pause_after(error, reservation.limited)
     if pause is not None and pause.whole_provider:
-        run_statement(connection, LIMIT_UPSERT, lane)
-        run_statement(connection, NARROW, {**lane, "pause": pause.seconds})
-        run_statement(connection, NEW_MODEL_LIMIT, model)
+        run_statement(connection, LIMIT_UPSERT, provider_key)
+        run_statement(connection, NARROW, {**provider_key, "pause": pause.seconds})
+        # The next limit of this model, before it has answered, is its own: see `pause_after`.
+        run_statement(connection, NEW_MODEL_LIMIT, model_key)
     elif pause is not None:
-        run_statement(connection, NEW_MODEL_LIMIT, model)
-        run_statement(connection, PAUSE_MODEL, {**model, "pause": pause.seconds})
+        run_statement(connection, NEW_MODEL_LIMIT, model_key)
+        run_statement(connection, PAUSE_MODEL, {**model_key, "pause": pause.seconds})
 
     if pause is None and error is None:
-        if place.narrow:
-            run_statement(connection, WIDEN, lane)
-        if place.limited:
-            run_statement(connection, END_MODEL_LIMIT, model)
+        if reservation.narrow:
+            run_statement(connection, WIDEN, provider_key)
+        if reservation.limited:
+            run_statement(connection, END_MODEL_LIMIT, model_key)
     return True
 
 
@@ -329,14 +335,17 @@ def _request_values(request: ReservationRequest, terms: ReservationTerms) -> dic
 def _read_view(connection: Connection, values: dict[str, Any], terms: ReservationTerms) -> ReservationView:
     """Return the turn's token, the room at the provider and the money."""
     scopes = tuple(terms.budget.limits)
-    [(token, room, pause, model_pause, busy, *sums)] = run_statement(connection, _view_query(scopes), values)
-    width = values["most"] if room is None else room
+    [(token, room, pause, model_pause, busy, *sums_by_scope)] = run_statement(
+        connection, _view_query(scopes), values
+    )
+    if room is None:  # no limit of this provider is known
+        room = values["most"]
 
     # The sums of calls, of lost ones and of those under way, each for every limit.
-    under_way = 2 * len(scopes)
-    spent = add_sums(scopes, sums[:under_way])
-    held = dict(zip(scopes, map(int, sums[under_way:]), strict=True))
-    return ReservationView(token, width, pause, model_pause, busy, spent, held)
+    first_under_way = 2 * len(scopes)
+    spent = _calls_plus_lost(scopes, sums_by_scope[:first_under_way])
+    held = dict(zip(scopes, map(int, sums_by_scope[first_under_way:]), strict=True))
+    return ReservationView(token, room, pause, model_pause, busy, spent, held)
 
 
 @cache
@@ -347,8 +356,8 @@ def _view_query(scopes: tuple[Scope, ...]) -> AnySelect:
         return query
 
     query = query.add_columns(*map(cost_of_calls, scopes))
-    for which in (IS_LOST, OF_OTHERS):
-        query = query.add_columns(*[worst_of_reservations(scope, which) for scope in scopes])
+    for condition in (IS_LOST, OF_OTHERS):
+        query = query.add_columns(*[worst_of_reservations(scope, condition) for scope in scopes])
     return query.select_from(ReservationRow)
 
 
