@@ -25,13 +25,14 @@ def newest_file(connection: Connection, kind: str, name: str) -> BenchmarkFile |
 def keep_file(connection: Connection, new: NewFile, at: datetime) -> tuple[BenchmarkFile, bool]:
     """Keep a file and return its newest version, and whether this one became it: an equal one is not kept."""
     newest = newest_file(connection, new.kind, new.name)
-    hashed = sha256(new.text)
-    if newest is not None and newest.sha256 == hashed:
+    text_hash = sha256(new.text)
+    if newest is not None and newest.sha256 == text_hash:
         return newest, False
 
     version = newest.version + 1 if newest else 1
-    kept = BenchmarkFile(new.kind, new.name, version, new.due, at, hashed, new.text)
-    fact = asdict(kept)
-    insert_one(connection, BenchmarkFileRow.__table__, **fact, hash=digest(fact))
-    add_head(connection, at, {"benchmark": [[new.kind, new.name, version, digest(fact)]]})
-    return kept, True
+    file = BenchmarkFile(new.kind, new.name, version, new.due, at, text_hash, new.text)
+    fact = asdict(file)
+    fact_hash = digest(fact)
+    insert_one(connection, BenchmarkFileRow.__table__, **fact, hash=fact_hash)
+    add_head(connection, at, {"benchmark": [[new.kind, new.name, version, fact_hash]]})
+    return file, True

@@ -42,16 +42,16 @@ def quarantine_records(connection: Connection, items: Sequence[QuarantinedRecord
         texts = {name: _stored_text(getattr(item, name)) for name in (*KEY, "reason", "raw")}
         rows.append(texts | {"first_seen_at": at, "last_seen_at": at, "times": 1})
 
-    add = new_rows(QuarantineRow)
-    known = QuarantineRow.__table__.c
-    is_older = known.last_seen_at > add.excluded.last_seen_at
+    insert = new_rows(QuarantineRow)
+    stored = QuarantineRow.__table__.c
+    is_stale = stored.last_seen_at > insert.excluded.last_seen_at
     changes = {
-        "reason": add.excluded.reason,
-        "raw": add.excluded.raw,
-        "last_seen_at": case((is_older, known.last_seen_at), else_=add.excluded.last_seen_at),
-        "times": known.times + 1,
+        "reason": insert.excluded.reason,
+        "raw": insert.excluded.raw,
+        "last_seen_at": case((is_stale, stored.last_seen_at), else_=insert.excluded.last_seen_at),
+        "times": stored.times + 1,
     }
-    connection.execute(add.on_conflict_do_update(index_elements=KEY, set_=changes), rows)
+    connection.execute(insert.on_conflict_do_update(index_elements=KEY, set_=changes), rows)
 
 
 def read_quarantine(

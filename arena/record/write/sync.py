@@ -72,27 +72,27 @@ def add_catalogue(
     """
     quarantine_records(connection, quarantined, at)
     syncs = select(SyncRow.__table__).where(SyncRow.venue == source.venue)
-    last = connection.execute(syncs.order_by(col(SyncRow.number).desc()).limit(1)).first()
-    if last is not None and last.at >= at:
-        message = f"{source.venue} was read at {last.at:%Y-%m-%d %H:%M:%S} UTC, not before {at:%H:%M:%S}"
+    last_sync = connection.execute(syncs.order_by(col(SyncRow.number).desc()).limit(1)).first()
+    if last_sync is not None and last_sync.at >= at:
+        message = f"{source.venue} was read at {last_sync.at:%Y-%m-%d %H:%M:%S} UTC, not before {at:%H:%M:%S}"
         raise ArenaError("not_newer", message, "check this machine's clock, then read it again")
 
     listings = list({listing.market.id: listing for listing in listings}.values())
     counts = Counter[str]()
-    seen = dict[MarketId, str]()
+    seen_prices = dict[MarketId, str]()
     done = 0
     for batch in batches(listings):
-        seen |= _add_batch(connection, batch, at, counts)
+        seen_prices |= _add_batch(connection, batch, at, counts)
         done += len(batch)
         progress(done, len(listings))
 
-    before = quoted_markets(connection, source.venue)
+    quoted_before = quoted_markets(connection, source.venue)
     rejected_count = len(quarantined) if rejected is None else rejected
-    told = {"left_out": canonical(dict(left_out)), "rejected": rejected_count}
-    number, sync_hash = _add_sync(connection, source, at, seen, before, last, told)
+    reported = {"left_out": canonical(dict(left_out)), "rejected": rejected_count}
+    number, sync_hash = _add_sync(connection, source, at, seen_prices, quoted_before, last_sync, reported)
 
-    gone = _wanted_pages(connection, sorted(before - seen.keys()), wanted)
-    gone_ids = tuple(page.id for page in gone)
+    gone_pages = _wanted_pages(connection, sorted(quoted_before - seen_prices.keys()), wanted)
+    gone_ids = tuple(page.id for page in gone_pages)
     return SyncResult(number, at, markets=len(listings), **counts, gone=gone_ids, hash=sync_hash)
 
 
@@ -100,23 +100,23 @@ def _add_batch(
     connection: Connection, batch: Sequence[Listing], at: datetime, counts: Counter[str]
 ) -> Mapping[MarketId, str]:
     """Write what is new of some markets, count it, and return the hashes of the prices of that instant."""
-    now = list[Listing]()
-    others = list[Listing]()
+    quoted_now = list[Listing]()
+    quoted_earlier = list[Listing]()
     for listing in batch:
         if listing.quote:
-            kind = now if listing.quote.at == at else others
-            kind.append(listing)
+            listings = quoted_now if listing.quote.at == at else quoted_earlier
+            listings.append(listing)
 
-    pages = add_pages(connection, batch, at, listed=True)
-    quotes = add_quotes(connection, now)
-    other_quotes = add_quotes(connection, others, each=True)
+    pages = add_pages(connection, batch, at, only_listed=True)
+    prices = add_quotes(connection, quoted_now)
+    earlier_prices = add_quotes(connection, quoted_earlier, also_unchanged=True)
 
-    priced = {*quotes.fresh, *other_quotes.fresh}
+    with_new_price = {*prices.fresh, *earlier_prices.fresh}
     counts["new"] += len(pages.new)
     counts["changed"] += len(pages.fresh) - len(pages.new)
-    counts["quotes"] += len(priced)
-    counts["unchanged"] += len(batch) - len(priced.union(pages.fresh))
-    return quotes.hashes
+    counts["quotes"] += len(with_new_price)
+    counts["unchanged"] += len(batch) - len(with_new_price.union(pages.fresh))
+    return prices.hashes
 
 
 def _wanted_pages(connection: Connection, markets: Sequence[str], wanted: CatalogueFilter) -> list[Market]:
@@ -135,26 +135,26 @@ def _wanted_pages(connection: Connection, markets: Sequence[str], wanted: Catalo
 
 
 def count_known_open(
-    connection: Connection, venue: str, listed: Set[str], at: datetime, wanted: CatalogueFilter
+    connection: Connection, venue: str, listed_markets: Set[str], at: datetime, wanted: CatalogueFilter
 ) -> tuple[int, int]:
     """Count the markets known to be open that a catalogue holds, and all that are known to be open.
 
     Known to be open is what had a price when the venue was last read, is still wanted, closes after `at`, and
     has no known end. Markets are only looked up one by one where the catalogue lacks more than it holds.
     """
-    before = quoted_markets(connection, venue)
-    held = len(before & listed)
-    missing = sorted(before - listed)
-    if len(missing) <= held:
-        return held, len(before)
+    quoted_before = quoted_markets(connection, venue)
+    held_count = len(quoted_before & listed_markets)
+    missing = sorted(quoted_before - listed_markets)
+    if len(missing) <= held_count:  # most are there: the others need not be looked up
+        return held_count, len(quoted_before)
 
     ended: set[str] = set()
-    for some in batches(missing):
-        resolved = select(ResolutionRow.market_id).where(col(ResolutionRow.market_id).in_(some))
+    for batch in batches(missing):
+        resolved = select(ResolutionRow.market_id).where(col(ResolutionRow.market_id).in_(batch))
         ended.update(connection.scalars(resolved))
     pages = _wanted_pages(connection, [market for market in missing if market not in ended], wanted)
     still_open = [page for page in pages if page.closes_at > at]
-    return held, held + len(still_open)
+    return held_count, held_count + len(still_open)
 
 
 def last_synced_at(connection: Connection, source: VenueSource) -> datetime | None:
@@ -165,16 +165,18 @@ def last_synced_at(connection: Connection, source: VenueSource) -> datetime | No
 
 def markets_gone_since(connection: Connection, since: datetime) -> list[MarketId]:
     """Return the markets that lost their price since then, have none again, and have no known end."""
-    last = (
+    last_sightings = (
         select(SightingRow.market_id, func.max(SyncRow.at).label("at"))
         .select_from(SIGHTINGS)
         .group_by(SightingRow.market_id)
         .subquery()
     )
-    is_last = (SightingRow.market_id == last.c.market_id) & (SyncRow.at == last.c.at)
+    is_last_sighting = (SightingRow.market_id == last_sightings.c.market_id) & (
+        SyncRow.at == last_sightings.c.at
+    )
     query = (
         select(SightingRow.market_id)
-        .select_from(SIGHTINGS.join(last, clause(is_last)))
+        .select_from(SIGHTINGS.join(last_sightings, clause(is_last_sighting)))
         .where(SightingRow.quoted == 0, SyncRow.at >= since)
         .where(col(SightingRow.market_id).not_in(select(ResolutionRow.market_id)))
     )
@@ -185,31 +187,31 @@ def _add_sync(
     connection: Connection,
     source: VenueSource,
     at: datetime,
-    seen: Mapping[MarketId, str],
-    before: Set[str],
-    last: Row[Any] | None,
-    told: Mapping[str, object],
+    seen_prices: Mapping[MarketId, str],
+    quoted_before: Set[str],
+    last_sync: Row[Any] | None,
+    reported: Mapping[str, object],
 ) -> tuple[int, str]:
     """Add a sync, and where its markets with a price differ from those before; return its number and hash."""
     number = 1
     previous = ""
-    if last is not None:
-        number = last.number + 1
-        previous = last.hash
+    if last_sync is not None:
+        number = last_sync.number + 1
+        previous = last_sync.hash
 
-    turned = {market: int(market in seen) for market in sorted(seen.keys() ^ before)}
+    changes = {market: int(market in seen_prices) for market in sorted(seen_prices.keys() ^ quoted_before)}
     fact = {
         "venue": source.venue,
         "stamp": source.stamp,
         "number": number,
         "at": at,
-        "markets": len(seen),
-        "seen": plain_digest(seen),
+        "markets": len(seen_prices),
+        "seen": plain_digest(seen_prices),
     }
-    sync_hash = digest(fact | {"previous": previous, "sightings": turned})
-    sync_id = insert_one(connection, SyncRow.__table__, **fact, **told, hash=sync_hash)
+    sync_hash = digest(fact | {"previous": previous, "sightings": changes})
+    sync_id = insert_one(connection, SyncRow.__table__, **fact, **reported, hash=sync_hash)
 
-    lines = [(sync_id, market, quoted) for market, quoted in turned.items()]
+    lines = [(sync_id, market, quoted) for market, quoted in changes.items()]
     insert_lines(connection, SightingRow.__table__, ("sync_id", "market_id", "quoted"), lines)
     add_head(connection, at, {"sync": [[source.venue, number, sync_hash]]})
     return number, sync_hash
@@ -217,16 +219,20 @@ def _add_sync(
 
 def quoted_markets(connection: Connection, venue: str, number: int | None = None) -> set[str]:
     """Return the markets that had a price at a venue's sync of this number, or when it was last read."""
-    last = select(SightingRow.market_id, func.max(SyncRow.number).label("number")).select_from(SIGHTINGS)
-    last = last.where(SyncRow.venue == venue).group_by(SightingRow.market_id)
+    last_numbers = select(SightingRow.market_id, func.max(SyncRow.number).label("number")).select_from(
+        SIGHTINGS
+    )
+    last_numbers = last_numbers.where(SyncRow.venue == venue).group_by(SightingRow.market_id)
     if number is not None:
-        last = last.where(SyncRow.number <= number)
+        last_numbers = last_numbers.where(SyncRow.number <= number)
 
-    newest = last.subquery()
-    is_newest = (SightingRow.market_id == newest.c.market_id) & (SyncRow.number == newest.c.number)
+    last_sightings = last_numbers.subquery()
+    is_last_sighting = (SightingRow.market_id == last_sightings.c.market_id) & (
+        SyncRow.number == last_sightings.c.number
+    )
     query = (
         select(SightingRow.market_id)
-        .select_from(SIGHTINGS.join(newest, clause(is_newest)))
+        .select_from(SIGHTINGS.join(last_sightings, clause(is_last_sighting)))
         .where(SyncRow.venue == venue, SightingRow.quoted == 1)
     )
     return set(connection.scalars(query))
