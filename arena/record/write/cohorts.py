@@ -38,12 +38,16 @@ from portfolio.model import Entry, Mark
 PROMPT_HASHES = select(PromptRow.hash)
 
 
-def add_prompts(connection: Connection, texts: Mapping[str, str]) -> None:
+def add_prompts(connection: Connection, texts_by_hash: Mapping[str, str]) -> None:
     """Add those texts, by hash, that are not stored yet."""
-    if not texts:
+    if not texts_by_hash:
         return
-    known = set(connection.scalars(PROMPT_HASHES))
-    rows: TableRows = [{"hash": key, "text": texts[key]} for key in sorted(texts) if key not in known]
+    stored_hashes = set(connection.scalars(PROMPT_HASHES))
+    rows: TableRows = [
+        {"hash": text_hash, "text": texts_by_hash[text_hash]}
+        for text_hash in sorted(texts_by_hash)
+        if text_hash not in stored_hashes
+    ]
     insert_rows(connection, PromptRow.__table__, rows)
 
 
@@ -55,20 +59,20 @@ ENTRANTS = (
 
 
 def add_cohort(
-    connection: Connection, cohort: Cohort, texts: Mapping[str, str], deposits: Mapping[str, Entry]
+    connection: Connection, cohort: Cohort, prompts_by_hash: Mapping[str, str], deposits: Mapping[str, Entry]
 ) -> None:
     """Add a cohort with its line-up, the prompts it freezes (by hash) and every entrant's first entry."""
-    add_prompts(connection, texts)
+    add_prompts(connection, prompts_by_hash)
     frozen = cohort_text(cohort)
     frozen_hash = digest(frozen)
-    shape = attributes_of(cohort, "number", "starts_at")
-    cohort_id = insert_one(connection, CohortRow.__table__, **shape, frozen=frozen, hash=frozen_hash)
+    columns = attributes_of(cohort, "number", "starts_at")
+    cohort_id = insert_one(connection, CohortRow.__table__, **columns, frozen=frozen, hash=frozen_hash)
 
     rows = TableRows()
     for entrant in cohort.entrants:
-        row = {"cohort_id": cohort_id, "settings": canonical(entrant.settings)}
-        row["address"] = entrant.address or None
-        rows.append(row | attributes_of(entrant, "position", "name", "kind"))
+        entrant_row = {"cohort_id": cohort_id, "settings": canonical(entrant.settings)}
+        entrant_row["address"] = entrant.address or None
+        rows.append(entrant_row | attributes_of(entrant, "position", "name", "kind"))
     insert_rows(connection, EntrantRow.__table__, rows)
 
     ledgers = {}
@@ -76,24 +80,24 @@ def add_cohort(
         ledgers[entrant_id] = [deposits[name]]
     add_entries(connection, ledgers)
 
-    added = {"cohort": [[cohort.number, frozen_hash]], "entry": last_lines(connection, ledgers)}
-    add_head(connection, cohort.starts_at, added, cohort.number, 0)
+    facts = {"cohort": [[cohort.number, frozen_hash]], "entry": last_lines(connection, ledgers)}
+    add_head(connection, cohort.starts_at, facts, cohort.number, 0)
 
 
 def add_replacements(
     connection: Connection,
-    number: int,
+    cohort_number: int,
     entrant_ids: Mapping[str, int],
     at: datetime,
-    taken: Sequence[Replacement],
+    replacements: Sequence[Replacement],
 ) -> None:
     """Add new settings of agents in place of those they had, with the prompts that these name."""
-    texts = dict[str, str]()
-    for replacement in taken:
-        texts |= replacement.texts
-    add_prompts(connection, texts)
+    prompts_by_hash = dict[str, str]()
+    for replacement in replacements:
+        prompts_by_hash |= replacement.texts
+    add_prompts(connection, prompts_by_hash)
 
-    for replacement in taken:
+    for replacement in replacements:
         entrant = replacement.entrant
         row = {
             "round": entrant.since,
@@ -102,9 +106,9 @@ def add_replacements(
             "settings": canonical(entrant.settings),
             "prompts": canonical(entrant.prompts),
         }
-        whose = {"cohort": number, "agent": entrant.name}
-        key = {"entrant_id": entrant_ids[entrant.name]}
-        insert_one(connection, ReplacementRow.__table__, **key, **row, hash=digest(whose | row))
+        agent_key = {"cohort": cohort_number, "agent": entrant.name}
+        entrant_key = {"entrant_id": entrant_ids[entrant.name]}
+        insert_one(connection, ReplacementRow.__table__, **entrant_key, **row, hash=digest(agent_key | row))
 
 
 ENTRY_FIELDS = tuple(Entry.__dataclass_fields__)
@@ -121,11 +125,11 @@ def add_entries(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) 
 
     Raise `ArenaError` for one older than its last: another process has gone on while this one slept.
     """
-    last = dict(connection.execute(NEWEST_ENTRIES, {"ids": list(ledgers)}).all())
+    last_times = dict(connection.execute(NEWEST_ENTRIES, {"ids": list(ledgers)}).all())
     lines = []
     for entrant_id, entries in ledgers.items():
         for entry in entries:
-            if entrant_id in last and entry.at < last[entrant_id]:
+            if entrant_id in last_times and entry.at < last_times[entrant_id]:
                 message = f"another process has settled what is later than {entry.at:%Y-%m-%d %H:%M} UTC"
                 raise ArenaError("raced", message, "start it again to play what is missing", status=2)
             lines.append(((entrant_id,), entry))
@@ -140,61 +144,64 @@ def add_settlements(connection: Connection, ledgers: Mapping[int, Sequence[Entry
 
 
 def add_snapshot(
-    connection: Connection, cohort_id: int, number: int, snapshot: Snapshot, round_number: int | None
+    connection: Connection, cohort_id: int, cohort_number: int, snapshot: Snapshot, round_number: int | None
 ) -> int:
     """Add a snapshot with what is new in it: markets, versions of their pages, quotes; return its id.
 
     With a round's number it opens that round, which waits for its turns.
     """
     listings = list(snapshot)
-    versions = add_page_rows(connection, listings, snapshot.seen_at)
-    quotes = add_quote_rows(connection, listings)
-    shown = {listing.market.id for listing in snapshot.shown}
+    stored_pages = add_page_rows(connection, listings, snapshot.seen_at)
+    stored_quotes = add_quote_rows(connection, listings)
+    shown_markets = {listing.market.id for listing in snapshot.shown}
 
-    rows = TableRows()
-    items = []
+    item_rows = TableRows()
+    hashed_items = []
     for position, listing in enumerate(listings):
         market = listing.market.id
-        page_hash, version_id = versions[market]
+        page_hash, version_id = stored_pages[market]
         quote_hash: str | None = None
         quote_id: int | None = None
         quoted_at: datetime | None = None
         if listing.quote:
-            quote_hash, quote_id = quotes[market]
+            quote_hash, quote_id = stored_quotes[market]
             quoted_at = listing.quote.at
 
-        is_shown = int(market in shown)
-        items.append([market, page_hash, quote_hash, plain_value(quoted_at), is_shown])
-        row = {"position": position, "market_id": market, "version_id": version_id}
-        rows.append(row | {"quote_id": quote_id, "quoted_at": quoted_at, "shown": is_shown})
+        is_shown = int(market in shown_markets)
+        hashed_items.append([market, page_hash, quote_hash, plain_value(quoted_at), is_shown])
+        item_row = {"position": position, "market_id": market, "version_id": version_id}
+        item_rows.append(item_row | {"quote_id": quote_id, "quoted_at": quoted_at, "shown": is_shown})
 
     times = {"at": snapshot.at, "taken_at": snapshot.seen_at}
-    fact = digest({"cohort": number, "items": items, **times})
-    own = {"cohort_id": cohort_id, "catalogue": snapshot.catalogue, "hash": fact}
-    snapshot_id = insert_one(connection, SnapshotRow.__table__, **own, **times)
-    insert_rows(connection, SnapshotItemRow.__table__, [{"snapshot_id": snapshot_id} | row for row in rows])
+    snapshot_hash = digest({"cohort": cohort_number, "items": hashed_items, **times})
+    columns = {"cohort_id": cohort_id, "catalogue": snapshot.catalogue, "hash": snapshot_hash}
+    snapshot_id = insert_one(connection, SnapshotRow.__table__, **columns, **times)
+    item_rows = [{"snapshot_id": snapshot_id} | item_row for item_row in item_rows]
+    insert_rows(connection, SnapshotItemRow.__table__, item_rows)
 
+    # The head of a round covers its snapshot once the round is over; without a round it gets one now.
     if round_number is not None:
-        place = {"cohort_id": cohort_id, "number": round_number, "at": snapshot.at}
-        insert_one(connection, RoundRow.__table__, **place, snapshot_id=snapshot_id)
+        round_key = {"cohort_id": cohort_id, "number": round_number, "at": snapshot.at}
+        insert_one(connection, RoundRow.__table__, **round_key, snapshot_id=snapshot_id)
     else:
-        members = {"snapshot": [[number, plain_value(snapshot.at), fact]]}
-        add_head(connection, snapshot.at, members, number)
+        facts = {"snapshot": [[cohort_number, plain_value(snapshot.at), snapshot_hash]]}
+        add_head(connection, snapshot.at, facts, cohort_number)
     return snapshot_id
 
 
 def open_round(
     connection: Connection,
-    cohort: tuple[int, int],
+    cohort_key: tuple[int, int],
     entrant_ids: Mapping[str, int],
     snapshot: Snapshot,
-    number: int,
-    taken: Sequence[Replacement],
+    round_number: int,
+    replacements: Sequence[Replacement],
     at: datetime,
 ) -> None:
     """Begin a round of a cohort, by id and number: write what it shows, and who plays by new settings."""
-    add_snapshot(connection, *cohort, snapshot, number)
-    add_replacements(connection, cohort[1], entrant_ids, at, taken)
+    cohort_id, cohort_number = cohort_key
+    add_snapshot(connection, cohort_id, cohort_number, snapshot, round_number)
+    add_replacements(connection, cohort_number, entrant_ids, at, replacements)
 
 
 def end_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
@@ -207,13 +214,13 @@ OF_COHORT = CohortRow.id == bindparam("cohort_id")
 COHORT_NUMBER = select(CohortRow.number).where(OF_COHORT)
 
 
-def _ending(column: str) -> Update:
+def _set_once(column: str) -> Update:
     """Return the statement that stores an instant in a column of a cohort, unless there is one."""
-    own = CohortRow.__table__.c[column]
-    return update(CohortRow).where(OF_COHORT, own.is_(None)).values({own: bindparam("ends")})
+    time_column = CohortRow.__table__.c[column]
+    return update(CohortRow).where(OF_COHORT, time_column.is_(None)).values({time_column: bindparam("ends")})
 
 
-END_ONCE = {"ended": _ending("ended_at"), "stopped": _ending("stopped_at")}
+END_ONCE = {"ended": _set_once("ended_at"), "stopped": _set_once("stopped_at")}
 
 
 def _end_once(
@@ -252,24 +259,24 @@ CLOSE_ROUND = update(RoundRow).where(RoundRow.id == bindparam("ends")).values(do
 
 
 def put_marks(
-    connection: Connection, snapshot_id: int, marks: Mapping[int, Mark], ends: int | None = None
+    connection: Connection, snapshot_id: int, marks: Mapping[int, Mark], finished_round_id: int | None = None
 ) -> None:
     """Write each entrant's mark at a snapshot, by entrant id, replacing earlier ones.
 
-    `ends` is the id of a round that ends with them: every turn is in, and a head covers it. The marks of a
-    round that is over stay: those of a process that was stalled may be from before its last turn.
+    The round `finished_round_id` ends with them: every turn is in, and a head covers it. The marks of a round
+    that is over stay: those of a process that was stalled may be from before its last turn.
     """
     over = connection.scalar(ROUND_OVER, {"taken": snapshot_id})
     if over:
         return
 
     connection.execute(DELETE_MARKS, {"taken": snapshot_id})
-    lines = [((entrant_id, snapshot_id), mark) for entrant_id, mark in marks.items()]
-    insert_facts(connection, MarkRow, ("entrant_id", "snapshot_id"), lines, MARK_FIELDS)
+    keyed_marks = [((entrant_id, snapshot_id), mark) for entrant_id, mark in marks.items()]
+    insert_facts(connection, MarkRow, ("entrant_id", "snapshot_id"), keyed_marks, MARK_FIELDS)
 
-    if ends is not None:
-        connection.execute(CLOSE_ROUND, {"ends": ends})
-        add_round_head(connection, ends)
+    if finished_round_id is not None:
+        connection.execute(CLOSE_ROUND, {"ends": finished_round_id})
+        add_round_head(connection, finished_round_id)
 
 
 ROUND_DONE = select(RoundRow.done).where(RoundRow.id == bindparam("round_id")).with_for_update()

@@ -58,37 +58,37 @@ def put_desk_key(connection: Connection, agent: str, key_hash: str, made_at: dat
 
 
 def open_desk_turn(
-    connection: Connection, entrant: int, round_id: int, view: str, wait: float
+    connection: Connection, entrant_id: int, round_id: int, view: str, seconds: float
 ) -> tuple[str, float]:
     """Open a turn for `seconds`; return what it shows, and the seconds left.
 
     One of the same round that is open or over stays as it is: a round that was broken off continues with it.
     """
-    place = {"entrant": entrant, "round": round_id}
-    connection.execute(OPEN_TURN, {**place, "view": view, "wait": wait})
-    shown, left = connection.execute(SHOWN, place).one()
-    return shown, min(left, wait)
+    turn_key = {"entrant": entrant_id, "round": round_id}
+    connection.execute(OPEN_TURN, {**turn_key, "view": view, "wait": seconds})
+    shown_view, seconds_left = connection.execute(SHOWN, turn_key).one()
+    return shown_view, min(seconds_left, seconds)
 
 
-def move_deadlines(connection: Connection, left: Mapping[int, float]) -> None:
+def move_deadlines(connection: Connection, seconds_left: Mapping[int, float]) -> None:
     """Set the deadlines of turns anew, by entrant to so many seconds from now."""
-    for entrant, seconds in left.items():
-        connection.execute(MOVE_DEADLINE, {"entrant": entrant, "left": seconds})
+    for entrant_id, seconds in seconds_left.items():
+        connection.execute(MOVE_DEADLINE, {"entrant": entrant_id, "left": seconds})
 
 
 def read_ended_turns(
-    connection: Connection, entrants: Collection[int], locked: bool = False
+    connection: Connection, entrant_ids: Collection[int], locked: bool = False
 ) -> dict[int, str | None]:
     """Return by entrant the answers that are in, and None if it is too late for one.
 
     When `locked`, an answer that is just being written is waited for.
     """
     query = ENDED_TURNS.with_for_update() if locked else ENDED_TURNS
-    rows = connection.execute(query, {"ids": sorted(entrants)})
+    rows = connection.execute(query, {"ids": sorted(entrant_ids)})
     return {row.entrant_id: row.answer for row in rows}
 
 
-def answer_desk_turn(connection: Connection, entrant: int, round_id: int, text: str) -> bool:
+def answer_desk_turn(connection: Connection, entrant_id: int, round_id: int, text: str) -> bool:
     """Store an answer if none is in and it is not too late; return whether it was stored."""
-    done = connection.execute(ANSWER_TURN, {"entrant": entrant, "round": round_id, "text": text})
-    return done.rowcount == 1
+    update = connection.execute(ANSWER_TURN, {"entrant": entrant_id, "round": round_id, "text": text})
+    return update.rowcount == 1

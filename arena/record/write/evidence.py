@@ -39,9 +39,9 @@ def is_gathered(connection: Connection, round_id: int) -> bool:
 
 
 def add_evidence(
-    connection: Connection, round_id: int, place: tuple[int, int], gathered: GatheredEvidence
+    connection: Connection, round_id: int, round_key: tuple[int, int], gathered: GatheredEvidence
 ) -> None:
-    """Store the evidence of a round unless another process was first; `place` is cohort and round.
+    """Store the evidence of a round unless another process was first; `round_key` is cohort and round.
 
     Of a round that is over meanwhile nobody will see it.
     """
@@ -49,26 +49,35 @@ def add_evidence(
     if over or is_gathered(connection, round_id):
         return
 
-    rows = TableRows()
-    items = []
+    evidence_rows = TableRows()
+    hashed_items = []
     articles: dict[str, dict[str, Any]] = {}
-    for market_id, of_market in gathered.articles.items():
-        for article in of_market:
-            fields = attributes_of(article, *ARTICLE_FIELDS)
-            key = digest(fields)
-            articles[key] = {"hash": key} | fields
+    for market_id, market_articles in gathered.articles.items():
+        for article in market_articles:
+            columns = attributes_of(article, *ARTICLE_FIELDS)
+            article_hash = digest(columns)
+            articles[article_hash] = {"hash": article_hash} | columns
 
             fetched_at = article.fetched_at
-            items.append([market_id, key, plain_value(fetched_at)])
-            row = {"position": len(rows), "market_id": market_id, "article": key, "fetched_at": fetched_at}
-            rows.append(row)
+            hashed_items.append([market_id, article_hash, plain_value(fetched_at)])
+            evidence_row = {
+                "position": len(evidence_rows),
+                "market_id": market_id,
+                "article": article_hash,
+                "fetched_at": fetched_at,
+            }
+            evidence_rows.append(evidence_row)
 
+    cohort, round_number = round_key
     counts = {"found": gathered.found, "dropped": canonical(gathered.dropped)}
-    fact = digest({"cohort": place[0], "round": place[1], "items": items} | counts)
-    gathering_id = insert_one(connection, GatheringRow.__table__, round_id=round_id, **counts, hash=fact)
+    gathering_hash = digest({"cohort": cohort, "round": round_number, "items": hashed_items} | counts)
+    gathering_id = insert_one(
+        connection, GatheringRow.__table__, round_id=round_id, **counts, hash=gathering_hash
+    )
     if articles:
         connection.execute(new_rows(ArticleRow).on_conflict_do_nothing(), list(articles.values()))
-    insert_rows(connection, EvidenceRow.__table__, [{"gathering_id": gathering_id} | row for row in rows])
+    evidence_rows = [{"gathering_id": gathering_id} | evidence_row for evidence_row in evidence_rows]
+    insert_rows(connection, EvidenceRow.__table__, evidence_rows)
 
 
 def read_evidence(connection: Connection, round_id: int) -> dict[MarketId, tuple[Article, ...]]:

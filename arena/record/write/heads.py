@@ -166,25 +166,25 @@ def add_head(
 
     Of kinds that are `derived` from cohort and round the facts are not listed.
     """
-    listed = _sorted(members)
-    facts = listed | _sorted(derived or {})
+    listed = _sorted_facts(members)
+    facts = listed | _sorted_facts(derived or {})
     if not facts:
         return
 
     if is_postgresql(connection):
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({CHAIN_LOCK})")
-    last = run_statement(connection, LAST, {})
-    number, previous = last[0] if last else (0, "")
+    last_head = run_statement(connection, LAST, {})
+    number, previous = last_head[0] if last_head else (0, "")
 
-    place = {"number": number + 1, "cohort": cohort, "round": round_number}
-    parts = _parts(facts)
+    position = {"number": number + 1, "cohort": cohort, "round": round_number}
+    parts = _head_parts(facts)
     head = {
-        **place,
+        **position,
         "at": at,
         "parts": canonical_bytes(parts),
         "members": canonical_bytes(listed),
         "previous": previous,
-        "hash": digest([*place.values(), timestamp_text(at), parts, previous]),
+        "hash": digest([*position.values(), timestamp_text(at), parts, previous]),
     }
     insert_rows(connection, HeadRow.__table__, [head])
 
@@ -203,17 +203,17 @@ def _round_facts(connection: Connection, round_id: int) -> Facts:
     }
 
 
-def _sorted(facts: Facts) -> dict[str, list[list[Any]]]:
+def _sorted_facts(facts: Facts) -> dict[str, list[list[Any]]]:
     """Return the facts sorted, as lists, without kinds that have none."""
     ordered = {}
     for kind, lines in facts.items():
-        in_order = sorted(map(list, lines))
-        if in_order:
-            ordered[kind] = in_order
+        sorted_lines = sorted(map(list, lines))
+        if sorted_lines:
+            ordered[kind] = sorted_lines
     return ordered
 
 
-def _parts(facts: Mapping[str, list[list[Any]]]) -> list[list[Any]]:
+def _head_parts(facts: Mapping[str, list[list[Any]]]) -> list[list[Any]]:
     """Return the parts of a head over facts that are in order."""
     return [[kind, len(lines), digest(lines)] for kind, lines in sorted(facts.items())]
 
@@ -226,8 +226,8 @@ def begin_chain(connection: Connection, at: datetime) -> None:
 
     facts["round"] = []
     for round_id, cohort, number in connection.execute(ROUNDS_OVER).all():
-        parts = _parts(_sorted(_round_facts(connection, round_id)))
-        facts["round"].append([cohort, number, digest(parts)])
+        round_parts = _head_parts(_sorted_facts(_round_facts(connection, round_id)))
+        facts["round"].append([cohort, number, digest(round_parts)])
     add_head(connection, at, facts)
 
 

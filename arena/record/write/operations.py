@@ -160,9 +160,10 @@ ANY_ONGOING = select(IncidentRow.id).where(*ONGOING).limit(1)
 NEW_INCIDENT = new_rows(IncidentRow).on_conflict_do_nothing()
 
 
-def _ongoing(kind: IncidentKind, about: str) -> dict[str, Any]:
+def _ongoing_parameters(kind: IncidentKind, about: str) -> dict[str, Any]:
     """Return the parameters of `ONGOING`; what stands for any letter in a pattern is taken as it is."""
-    return {"of_kind": kind, "about": re.sub("[/%_]", r"/\g<0>", about)}
+    escaped = re.sub("[/%_]", r"/\g<0>", about)
+    return {"of_kind": kind, "about": escaped}
 
 
 def add_incidents(engine: Engine, incidents: Sequence[Incident], unless: str = "") -> None:
@@ -172,8 +173,8 @@ def add_incidents(engine: Engine, incidents: Sequence[Incident], unless: str = "
 
     with engine.begin() as connection:
         for incident in incidents:
-            ongoing = _ongoing(incident.kind, unless)
-            if not unless or connection.execute(ANY_ONGOING, ongoing).first() is None:
+            parameters = _ongoing_parameters(incident.kind, unless)
+            if not unless or connection.execute(ANY_ONGOING, parameters).first() is None:
                 add_incident(connection, incident)
 
 
@@ -200,9 +201,9 @@ FINISHED_COHORT = select(
 
 def add_cohort_finished(connection: Connection, cohort_id: int, at: datetime) -> None:
     """Add the incident that a cohort has ended, in the transaction in which it does."""
-    finished = connection.execute(FINISHED_COHORT, {"cohort_id": cohort_id})
-    number, played, playing = finished.one()
-    add_incident(connection, cohort_finished(number, at, played, playing))
+    counts = connection.execute(FINISHED_COHORT, {"cohort_id": cohort_id})
+    number, rounds, entrants = counts.one()
+    add_incident(connection, cohort_finished(number, at, rounds, entrants))
 
 
 ENDING = (*ONGOING, col(IncidentRow.subject).not_in(bindparam("but", expanding=True)))
@@ -214,13 +215,13 @@ def end_incidents(
     engine: Engine, kind: IncidentKind, at: datetime, about: str = "", but: Collection[str] = ()
 ) -> None:
     """End ongoing incidents of a kind whose subject starts so, except for these subjects."""
-    which = _ongoing(kind, about) | {"but": list(but)}
+    parameters = _ongoing_parameters(kind, about) | {"but": list(but)}
     with reading(engine) as connection:
-        if connection.execute(ANY_ENDING, which).first() is None:
+        if connection.execute(ANY_ENDING, parameters).first() is None:
             return  # as is usual: nothing is written
 
     with engine.begin() as connection:
-        connection.execute(END_INCIDENTS, which | {"ends": at})
+        connection.execute(END_INCIDENTS, parameters | {"ends": at})
 
 
 LONGEST_REST = timedelta(hours=1)
@@ -272,7 +273,7 @@ ONGOING_INCIDENTS = INCIDENTS.where(*ONGOING).order_by(IncidentRow.id)
 
 def read_ongoing_incidents(connection: Connection, kind: IncidentKind, about: str) -> list[RecordedIncident]:
     """Return the ongoing incidents of a kind whose subject starts so, oldest first."""
-    return _read_incidents(connection, ONGOING_INCIDENTS, **_ongoing(kind, about))
+    return _read_incidents(connection, ONGOING_INCIDENTS, **_ongoing_parameters(kind, about))
 
 
 RECENT_INCIDENTS = INCIDENTS.order_by(col(IncidentRow.id).desc()).limit(MOST)
@@ -342,7 +343,7 @@ def _round_end(rows: Sequence[Any]) -> RoundEnd:
     """Return a round by the rows of its entrants."""
     statuses = {}
     models = set()
-    refused = {}
+    refused_by_budget = {}
     waiting = {}
     unpriced = set()
     for row in rows:
@@ -350,7 +351,7 @@ def _round_end(rows: Sequence[Any]) -> RoundEnd:
         if json.loads(row.settings).get("model"):
             models.add(row.name)
         if row.error_message:
-            refused[row.name] = row.error_message
+            refused_by_budget[row.name] = row.error_message
         if row.status == "waiting":
             waiting[row.name] = row.note
         if row.unpriced:
@@ -364,7 +365,7 @@ def _round_end(rows: Sequence[Any]) -> RoundEnd:
         done=bool(first.done),
         statuses=statuses,
         models=frozenset(models),
-        refused=refused,
+        refused=refused_by_budget,
         waiting=waiting,
         unpriced=frozenset(unpriced),
     )

@@ -59,12 +59,12 @@ def add_resolutions(
     quarantine_records(connection, quarantined, at)
 
     if live:
-        late = _waited(connection, [resolution.market_id for resolution in possible])
-        fresh = _changed_ends(possible, known, late, at)
+        waited_markets = _markets_that_waited(connection, [resolution.market_id for resolution in possible])
+        new_versions = _changed_ends(possible, known, waited_markets, at)
     else:
-        fresh = _new_versions(possible, known)
-    insert_resolutions(connection, fresh, at)
-    return len(fresh)
+        new_versions = _new_versions(possible, known)
+    insert_resolutions(connection, new_versions, at)
+    return len(new_versions)
 
 
 def _known_versions(connection: Connection, resolutions: Sequence[Resolution]) -> ResolutionVersions:
@@ -80,12 +80,12 @@ def _known_versions(connection: Connection, resolutions: Sequence[Resolution]) -
 
 def _new_versions(resolutions: Sequence[Resolution], known: ResolutionVersions) -> list[Resolution]:
     """Return the versions with unknown numbers, the first of several with the same number."""
-    fresh: dict[tuple[MarketId, int], Resolution] = {}
+    new_versions: dict[tuple[MarketId, int], Resolution] = {}
     for resolution in resolutions:
         key = (resolution.market_id, resolution.version)
         if resolution.version not in known[resolution.market_id]:
-            fresh.setdefault(key, resolution)
-    return [fresh[key] for key in sorted(fresh)]
+            new_versions.setdefault(key, resolution)
+    return [new_versions[key] for key in sorted(new_versions)]
 
 
 def insert_resolutions(connection: Connection, resolutions: Sequence[Resolution], at: datetime) -> None:
@@ -93,20 +93,20 @@ def insert_resolutions(connection: Connection, resolutions: Sequence[Resolution]
     rows = TableRows()
     members = []
     for resolution in resolutions:
-        fact = digest({"learnt_at": at, **end_content(resolution)})
-        members.append([resolution.market_id, resolution.version, fact])
-        rows.append(attributes_of(resolution, *FIELDS) | {"learnt_at": at, "hash": fact})
+        resolution_hash = digest({"learnt_at": at, **end_content(resolution)})
+        members.append([resolution.market_id, resolution.version, resolution_hash])
+        rows.append(attributes_of(resolution, *FIELDS) | {"learnt_at": at, "hash": resolution_hash})
     insert_rows(connection, ResolutionRow.__table__, rows)
     add_head(connection, at, {"resolution": members})
 
 
-def _rejection_of(resolution: Resolution, known: ResolutionVersions) -> tuple[str, str] | None:
+def _rejection_of(resolution: Resolution, known_versions: ResolutionVersions) -> tuple[str, str] | None:
     """Return why a resolution is not stored, as a code and in words; None if it may be."""
     if resolution.payout is not None and not 0 <= resolution.payout <= ONE:
         return "bad_payout", f"a share pays from 0 to 1, not {decimal(resolution.payout)}"
     if resolution.version < 1:
         return "bad_version", f"versions are counted from 1, and this one is {resolution.version}"
-    if resolution.market_id not in known:
+    if resolution.market_id not in known_versions:
         return "unknown_market", "this market has never been seen"
     return None
 
@@ -150,11 +150,11 @@ def _fault_of_answer(resolution: Resolution, forms: Forms) -> tuple[str, str] | 
 
 
 def _quarantined(resolution: Resolution, code: str, reason: str) -> QuarantinedRecord:
-    venue, _, own = resolution.market_id.partition(":")
-    return QuarantinedRecord(venue, own, "resolution", code, reason, canonical(resolution))
+    venue, _, record = resolution.market_id.partition(":")
+    return QuarantinedRecord(venue, record, "resolution", code, reason, canonical(resolution))
 
 
-def _waited(connection: Connection, ids: Sequence[MarketId]) -> set[MarketId]:
+def _markets_that_waited(connection: Connection, ids: Sequence[MarketId]) -> set[MarketId]:
     """Return the markets of these whose resolution was quarantined before as disputed or pending."""
     venues = set[str]()
     records = set[str]()
@@ -164,38 +164,42 @@ def _waited(connection: Connection, ids: Sequence[MarketId]) -> set[MarketId]:
         records.add(record)
 
     waited = set[MarketId]()
-    waiting = select(QuarantineRow.venue, QuarantineRow.record).where(QuarantineRow.kind == "resolution")
-    waiting = waiting.where(col(QuarantineRow.venue).in_(sorted(venues)))
+    quarantined = select(QuarantineRow.venue, QuarantineRow.record).where(QuarantineRow.kind == "resolution")
+    quarantined = quarantined.where(col(QuarantineRow.venue).in_(sorted(venues)))
     for batch in batches(sorted(records)):
-        for venue, record in connection.execute(waiting.where(col(QuarantineRow.record).in_(batch))):
+        for venue, record in connection.execute(quarantined.where(col(QuarantineRow.record).in_(batch))):
             waited.add(MarketId(f"{venue}:{record}"))
     return waited
 
 
-def _says_other(newest: Resolution, resolution: Resolution) -> bool:
+def _changes_end(newest: Resolution, resolution: Resolution) -> bool:
     """Tell whether a venue's resolution differs from the newest version."""
     is_changed = (newest.payout, newest.answer) != (resolution.payout, resolution.answer)
     return is_changed or (newest.by_hand and not resolution.by_hand)
 
 
 def _changed_ends(
-    resolutions: Iterable[Resolution], known: ResolutionVersions, late: Collection[MarketId], at: datetime
+    resolutions: Iterable[Resolution],
+    known: ResolutionVersions,
+    waited_markets: Collection[MarketId],
+    at: datetime,
 ) -> list[Resolution]:
     """Return what pays or answers something else than the newest version, as the next one, known from now.
 
     After a person's decision the venue's own word is the next version, whatever it says: it has the last one.
     That it has waited long enough corrects nothing that is known: what it read then may be gone by now.
     """
-    last = {resolution.market_id: resolution for resolution in resolutions}
-    fresh = []
-    for market, resolution in sorted(last.items()):
+    last_of_market = {resolution.market_id: resolution for resolution in resolutions}
+    new_versions = []
+    for market, resolution in sorted(last_of_market.items()):
         newest = max(known[market].values(), key=lambda version: version.version, default=None)
         if newest is None:
-            known_at = at if market in late else resolution.known_at
-            fresh.append(replace(resolution, version=1, known_at=known_at))
+            # The venue dates it back to the close of the market, but it had to wait until now.
+            known_at = at if market in waited_markets else resolution.known_at
+            new_versions.append(replace(resolution, version=1, known_at=known_at))
         elif resolution.source.startswith(SILENCE):
             continue
-        elif _says_other(newest, resolution):
+        elif _changes_end(newest, resolution):
             known_at = max(newest.known_at, resolution.known_at, at)
-            fresh.append(replace(resolution, version=newest.version + 1, known_at=known_at))
-    return fresh
+            new_versions.append(replace(resolution, version=newest.version + 1, known_at=known_at))
+    return new_versions

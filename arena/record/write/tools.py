@@ -32,35 +32,36 @@ def read_tool_text(connection: Connection, round_id: int, key: str) -> str | Non
 def add_tool_result(
     connection: Connection,
     round_id: int,
-    place: tuple[int, int],
+    round_key: tuple[int, int],
     request: tuple[str, str, str],
     result: ToolResult,
     at: datetime,
 ) -> str:
     """Keep what is told to a request by agent, tool and words, unless another process was first; return it.
 
-    `place` is cohort and round. Once that is over nothing is told any more: nobody would verify it.
+    `round_key` is cohort and round. Once that is over nothing is told any more: nobody would verify it.
     """
     over = lock_round(connection, round_id)
     key = request_key(*request)
-    known = read_tool_text(connection, round_id, key)
-    if known is not None:
-        return known
+    stored_text = read_tool_text(connection, round_id, key)
+    if stored_text is not None:
+        return stored_text
     if over:
         raise LookupError(LATE)
 
-    agent, tool, words = request
+    agent, tool, arguments = request
+    cohort, round_number = round_key
     row: dict[str, Any] = {
         "agent": agent,
         "tool": tool,
-        "request": words,
+        "request": arguments,
         "text": result.text,
         "sources": canonical(result.sources),
         "withheld": canonical(result.withheld),
     }
-    fact = row | {"cohort": place[0], "round": place[1], "fetched_at": plain_value(at), "key": key}
-    own = {"round_id": round_id, "fetched_at": at, "key": key, "hash": digest(fact)}
-    insert_one(connection, ToolResultRow.__table__, **row, **own)
+    hashed_values = row | {"cohort": cohort, "round": round_number, "fetched_at": plain_value(at), "key": key}
+    other_columns = {"round_id": round_id, "fetched_at": at, "key": key, "hash": digest(hashed_values)}
+    insert_one(connection, ToolResultRow.__table__, **row, **other_columns)
     return result.text
 
 
@@ -83,13 +84,13 @@ def read_notes(connection: Connection, cohort_id: int, agent: str, before: int) 
         .order_by(col(RoundRow.number).desc(), col(ToolResultRow.id).desc())
     )
     for request in connection.scalars(query):
-        notes = _noted(request)
+        notes = _notes_in(request)
         if notes:
             return notes
     return ""
 
 
-def _noted(request: str) -> str:
+def _notes_in(request: str) -> str:
     """Return the notes in a request, in whatever form a model wrote them."""
     try:
         value = json.loads(request)

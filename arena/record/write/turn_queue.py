@@ -155,23 +155,27 @@ def upgrade_queue(database: str, make: bool = False) -> bool:
     changed = False
     engine = connect(database)
     try:
-        while _take_step(engine, make):
+        while _upgrade_one_step(engine, make):
             changed = True
     finally:
         engine.dispose()
     return changed
 
 
-def _take_step(engine: Engine, make: bool) -> bool:
+def _upgrade_one_step(engine: Engine, make: bool) -> bool:
     """Make the tables, or take them through one migration; whoever comes first, while others wait."""
-    found = ((VERSION.match(x.name), x) for x in Path(SchemaManager.get_migrations_path()).glob("*.sql"))
-    migrations = {match[0]: path for match, path in found if match}
+    migrations = {}
+    for path in Path(SchemaManager.get_migrations_path()).glob("*.sql"):
+        match = VERSION.match(path.name)
+        if match:
+            migrations[match[0]] = path
+
     newest = max(migrations)
     with engine.begin() as connection:
         connection.exec_driver_sql(LOCK_SCHEMA)
-        version = _version(connection)
+        version = _tables_version(connection)
         if version is None and make:
-            reached = newest
+            version_after = newest
             statements = str(SchemaManager.get_schema())
         elif version is None or version == newest:
             return False
@@ -181,8 +185,8 @@ def _take_step(engine: Engine, make: bool) -> bool:
                 "newer_queue", message, "update it here too: pip install --upgrade procrastinate"
             )
         else:
-            reached = min(name for name in migrations if name > version)
-            statements = migrations[reached].read_text("utf-8")
+            version_after = min(name for name in migrations if name > version)
+            statements = migrations[version_after].read_text("utf-8")
         try:
             connection.connection.cursor().execute(statements)
         except InsufficientPrivilege as error:
@@ -190,27 +194,28 @@ def _take_step(engine: Engine, make: bool) -> bool:
             raise ArenaError(
                 "no_queue", message, "`arena run` makes and upgrades them as it starts"
             ) from error
-        connection.exec_driver_sql(WRITE_COMMENT.format(reached))
+        connection.exec_driver_sql(WRITE_COMMENT.format(version_after))
     return True
 
 
-def _version(connection: Connection) -> str | None:
+def _tables_version(connection: Connection) -> str | None:
     """Return the version of the queue's tables; None where there are none."""
-    there = {name for (name,) in connection.exec_driver_sql(READ_FUNCTIONS)}
-    if not there:
+    functions = {name for (name,) in connection.exec_driver_sql(READ_FUNCTIONS)}
+    if not functions:
         return None
+
     comment = connection.exec_driver_sql(READ_COMMENT).scalar()
     written = VERSION.fullmatch(comment or "")
     if written:
         return written[0]
 
-    known = next((version for name, version in VERSION_BY_FUNCTION.items() if name in there), None)
-    if known is None:
+    version = next((version for name, version in VERSION_BY_FUNCTION.items() if name in functions), None)
+    if version is None:
         message = "the queue's tables are of a procrastinate before 3.1, which no arena made"
         raise ArenaError(
             "older_queue", message, "apply its migrations up to 3.1 by hand, or name another database"
         )
-    return known
+    return version
 
 
 async def enqueue_turns(app: App, turns: Sequence[TurnJob]) -> None:
@@ -383,17 +388,17 @@ class QueueWorker:
 
         Where that can't be done the queue is lost, and the job is given to others, who find what is played.
         """
-        left = len(turns.agents)
+        unended_turns = len(turns.agents)
 
-        def ended() -> None:
-            nonlocal left
-            left -= 1
+        def note_ended() -> None:
+            nonlocal unended_turns
+            unended_turns -= 1
             self._free(1)
 
         try:
-            await self.play(turns, ended)
+            await self.play(turns, note_ended)
         finally:
-            self._free(left)
+            self._free(unended_turns)  # those that were broken off
             try:
                 await self.app.job_manager.finish_job(job, Status.SUCCEEDED, delete_job=True)
             except ConnectorException as error:

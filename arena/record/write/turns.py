@@ -92,13 +92,13 @@ def claim_turns(
     unclaimed = [entrant_id for entrant_id in entrant_ids if entrant_id not in claimed_before]
     tokens = _new_claims(connection, unclaimed, claimant)
 
-    free = dict[int, int]()
+    free_tokens = dict[int, int]()
     for row in claims:
         is_mine = row.holder == holder
         if row.beat is None or is_mine or is_over(_hold_of(round_id, row)):
-            free[row.entrant_id] = row.token
-    if free:
-        tokens |= _take_over(connection, free, claimant)
+            free_tokens[row.entrant_id] = row.token
+    if free_tokens:
+        tokens |= _take_over(connection, free_tokens, claimant)
     return tokens
 
 
@@ -107,16 +107,18 @@ def _hold_of(round_id: int, claim: Any) -> Hold:
     return Hold(f"turn {round_id}/{claim.entrant_id}", claim.holder, (claim.token, claim.beat))
 
 
-def _new_claims(connection: Connection, ids: Sequence[int], claimant: Mapping[str, object]) -> dict[int, int]:
+def _new_claims(
+    connection: Connection, entrant_ids: Sequence[int], claimant: Mapping[str, object]
+) -> dict[int, int]:
     """Claim turns that nobody ever held; on a server another process may still come first."""
-    if not ids:
+    if not entrant_ids:
         return {}
 
-    connection.execute(NEW_CLAIMS, [{**claimant, "entrant": entrant_id} for entrant_id in ids])
-    own = ids
+    connection.execute(NEW_CLAIMS, [{**claimant, "entrant": entrant_id} for entrant_id in entrant_ids])
+    claimed = entrant_ids
     if is_postgresql(connection):
-        own = connection.scalars(OWN_CLAIMS, {**claimant, "ids": ids}).all()
-    return dict.fromkeys(own, 1)
+        claimed = connection.scalars(OWN_CLAIMS, {**claimant, "ids": entrant_ids}).all()
+    return dict.fromkeys(claimed, 1)
 
 
 def _take_over(
@@ -124,10 +126,10 @@ def _take_over(
 ) -> dict[int, int]:
     """Take over claims of others whose turns are not in, and return the new tokens."""
     played = set(connection.scalars(PLAYED_TURNS, {"round": claimant["round"], "ids": list(tokens)}))
-    taken = {entrant_id: token + 1 for entrant_id, token in tokens.items() if entrant_id not in played}
-    if taken:
-        connection.execute(TAKE_CLAIM, [{**claimant, "entrant": entrant_id} for entrant_id in taken])
-    return taken
+    new_tokens = {entrant_id: token + 1 for entrant_id, token in tokens.items() if entrant_id not in played}
+    if new_tokens:
+        connection.execute(TAKE_CLAIM, [{**claimant, "entrant": entrant_id} for entrant_id in new_tokens])
+    return new_tokens
 
 
 def release_claims(connection: Connection, round_id: int, entrant_ids: Sequence[int]) -> None:
@@ -166,30 +168,30 @@ class TurnUnderClaim:
 def add_turns(
     connection: Connection,
     round_id: int,
-    place: tuple[int, int],
+    round_key: tuple[int, int],
     claimed: Sequence[TurnUnderClaim],
-    version: str,
+    code_version: str,
 ) -> dict[int, Turn]:
     """Add turns of one round whose claims still hold, in the caller's transaction; return them by entrant.
 
-    `place` is the number of cohort and round, `version` that of the code. Claims on turns that failed end
-    with that, so that anyone may try them again; each failure is kept.
+    `round_key` has the numbers of cohort and round. Claims on turns that failed end with that, so that anyone
+    may try them again; each failure is kept.
     """
     held = _held_claims(connection, round_id, claimed)
     turns = {}
     for claim in held:
         turns[claim.entrant_id] = _without_failed(claim.turn)
 
-    ids = _put_turns(connection, round_id, place, turns, version)
-    placed = [(ids[entrant_id], turn) for entrant_id, turn in turns.items()]
-    _add_forecasts(connection, placed)
-    _add_rejections(connection, placed)
-    _add_second_quotes(connection, placed)
-    _add_fills(connection, placed)
+    turn_ids = _put_turns(connection, round_id, round_key, turns, code_version)
+    placed_turns = [(turn_ids[entrant_id], turn) for entrant_id, turn in turns.items()]
+    _add_forecasts(connection, placed_turns)
+    _add_rejections(connection, placed_turns)
+    _add_second_quotes(connection, placed_turns)
+    _add_fills(connection, placed_turns)
     add_entries(connection, {entrant_id: turn.entries for entrant_id, turn in turns.items() if turn.entries})
 
     failed = [claim for claim in held if claim.turn.decision.status == "failed"]
-    _add_attempts(connection, round_id, place, failed, version)
+    _add_attempts(connection, round_id, round_key, failed, code_version)
     release_claims(connection, round_id, [claim.entrant_id for claim in failed])
     return turns
 
@@ -221,30 +223,35 @@ def _without_failed(turn: Turn) -> Turn:
 
 
 def _put_turns(
-    connection: Connection, round_id: int, place: tuple[int, int], turns: Mapping[int, Turn], version: str
+    connection: Connection,
+    round_id: int,
+    round_key: tuple[int, int],
+    turns: Mapping[int, Turn],
+    code_version: str,
 ) -> dict[int, int]:
     """Add the rows of turns, or change those of turns that had failed; return their ids by entrant."""
-    known = _turn_ids(connection, round_id, turns)
-    fresh = []
+    known_ids = _turn_ids(connection, round_id, turns)
+    new_lines = []
     for entrant_id, turn in turns.items():
-        line = _turn_line(place, turn, version)
-        if entrant_id in known:
+        line = _turn_line(round_key, turn, code_version)
+        if entrant_id in known_ids:
             row = dict(zip(TURN_COLUMNS, line, strict=True))
-            connection.execute(update(TurnRow).where(TurnRow.id == known[entrant_id]).values(**row))
+            connection.execute(update(TurnRow).where(TurnRow.id == known_ids[entrant_id]).values(**row))
         else:
-            fresh.append((round_id, entrant_id, *line))
+            new_lines.append((round_id, entrant_id, *line))
 
-    insert_lines(connection, TurnRow.__table__, ("round_id", "entrant_id", *TURN_COLUMNS), fresh)
-    return _turn_ids(connection, round_id, turns) if fresh else known
+    insert_lines(connection, TurnRow.__table__, ("round_id", "entrant_id", *TURN_COLUMNS), new_lines)
+    return _turn_ids(connection, round_id, turns) if new_lines else known_ids
 
 
-def _turn_line(place: tuple[int, int], turn: Turn, version: str) -> TableLine:
+def _turn_line(round_key: tuple[int, int], turn: Turn, code_version: str) -> TableLine:
     """Return the values of a turn's row."""
     decision = turn.decision
     orders = orders_text(decision)
     repaired = canonical(decision.repaired)
-    turn_hash = sha256(turn_text(*place, turn, orders))
-    return decision.status, decision.note, turn.cash, orders, repaired, turn.reader, version, turn_hash
+    cohort, round_number = round_key
+    turn_hash = sha256(turn_text(cohort, round_number, turn, orders))
+    return decision.status, decision.note, turn.cash, orders, repaired, turn.reader, code_version, turn_hash
 
 
 TURN_IDS = select(TurnRow.entrant_id, TurnRow.id).where(
@@ -266,8 +273,8 @@ def _add_forecasts(connection: Connection, placed: PlacedTurns) -> None:
     lines = []
     for turn_id, turn in placed:
         for stated in turn.decision.forecasts:
-            said = (stated.millionths, stated.stage, stated.reason, stated.distribution)
-            lines.append((turn_id, stated.market_id, *said))
+            values = (stated.millionths, stated.stage, stated.reason, stated.distribution)
+            lines.append((turn_id, stated.market_id, *values))
     insert_lines(connection, ForecastRow.__table__, FORECAST_COLUMNS, lines)
 
 
@@ -304,22 +311,23 @@ FILL_IDS = select(FillRow.id, FillRow.turn_id, FillRow.position).where(col(FillR
 
 
 def _add_fills(connection: Connection, placed: PlacedTurns) -> None:
-    fills = {}
+    fill_at = {}
     rows = []
     for turn_id, turn in placed:
         for position, fill in enumerate(turn.fills):
-            fills[turn_id, position] = fill
+            fill_at[turn_id, position] = fill
             rows.append(((turn_id, position, fill_hash(fill)), fill))
-    if not fills:
+    if not fill_at:
         return
 
     insert_facts(connection, FillRow, (*OF_TURN, "hash"), rows, FILL_FIELDS)
 
-    turn_ids = {turn_id for turn_id, _ in fills}
+    # The levels name their fill by the id that the database has just given it.
+    turn_ids = {turn_id for turn_id, _ in fill_at}
     levels = []
     for fill_id, turn_id, position in connection.execute(FILL_IDS, {"ids": sorted(turn_ids)}).all():
-        for place, level in enumerate(fills[turn_id, position].levels):
-            levels.append(((fill_id, place), level))
+        for level_position, level in enumerate(fill_at[turn_id, position].levels):
+            levels.append(((fill_id, level_position), level))
     insert_facts(connection, FillLevelRow, ("fill_id", "position"), levels, LEVEL_FIELDS)
 
 
@@ -333,26 +341,27 @@ LAST_ATTEMPTS = (
 def _add_attempts(
     connection: Connection,
     round_id: int,
-    place: tuple[int, int],
+    round_key: tuple[int, int],
     failed: Sequence[TurnUnderClaim],
-    version: str,
+    code_version: str,
 ) -> None:
     """Store the failures of turns, each with the next number."""
     if not failed:
         return
 
+    cohort, round_number = round_key
     ids = [claim.entrant_id for claim in failed]
-    last = dict(connection.execute(LAST_ATTEMPTS, {"round_id": round_id, "ids": ids}).all())
+    last_numbers = dict(connection.execute(LAST_ATTEMPTS, {"round_id": round_id, "ids": ids}).all())
     rows = TableRows()
     for claim in failed:
         turn = claim.turn
         attempt = {
-            "number": last.get(claim.entrant_id, 0) + 1,
+            "number": last_numbers.get(claim.entrant_id, 0) + 1,
             "note": turn.decision.note,
             "at": claim.ended_at,
-            "code_version": version,
+            "code_version": code_version,
         }
-        whose = {"cohort": place[0], "round": place[1], "entrant": turn.entrant}
-        key = {"round_id": round_id, "entrant_id": claim.entrant_id, "hash": digest(attempt | whose)}
-        rows.append(attempt | key)
+        turn_key = {"cohort": cohort, "round": round_number, "entrant": turn.entrant}
+        columns = {"round_id": round_id, "entrant_id": claim.entrant_id, "hash": digest(attempt | turn_key)}
+        rows.append(attempt | columns)
     insert_rows(connection, AttemptRow.__table__, rows)

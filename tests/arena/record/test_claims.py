@@ -207,7 +207,7 @@ def test_who_was_replaced_writes_no_fact_but_keeps_what_was_paid(record: Record)
     for write in (
         lambda: late.add_turns(1, (1, 1), [turn], "1"),
         lambda: late.write(end_cohort, 1, NOW),
-        lambda: late.write(put_marks, 1, {}, ends=1),
+        lambda: late.write(put_marks, 1, {}, finished_round_id=1),
         lambda: Season(late).start(a_cohort(2, NOW, REALISTIC, "ann")),
         lambda: Season(late).look(1, NOW + timedelta(weeks=1), the_book(SUN, NOW)),
     ):
