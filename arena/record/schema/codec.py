@@ -40,16 +40,16 @@ def cohort_text(cohort: Cohort) -> str:
             value = int(value.total_seconds())
         frozen[field.name] = value
 
-    shapes = map(attrgetter(*FROZEN_OF_ENTRANT), cohort.entrants)
-    frozen["entrants"] = [dict(zip(FROZEN_OF_ENTRANT, shape, strict=True)) for shape in shapes]
+    frozen_entrants = map(attrgetter(*FROZEN_OF_ENTRANT), cohort.entrants)
+    frozen["entrants"] = [dict(zip(FROZEN_OF_ENTRANT, values, strict=True)) for values in frozen_entrants]
     return canonical(frozen)
 
 
 def published_text(text: str) -> str:
     """Return a JSON text of settings without credentials in addresses, which older configs could hold."""
-    value = json.loads(text) if "://" in text else None
-    cleaned = without_credentials(value)
-    return text if cleaned == value else canonical(cleaned)
+    settings = json.loads(text) if "://" in text else None
+    published = without_credentials(settings)
+    return text if published == settings else canonical(published)
 
 
 @lru_cache(maxsize=1024)
@@ -105,13 +105,13 @@ def turn_text(cohort: int, number: int, turn: Turn, orders: str) -> str:
     """
     decision = turn.decision
     forecasts = []
-    for stated in decision.forecasts:
-        line = [stated.market_id, stated.stage, stated.millionths, stated.reason]
-        if stated.distribution:
-            line.append(stated.distribution)
-        forecasts.append(line)
+    for forecast in decision.forecasts:
+        values = [forecast.market_id, forecast.stage, forecast.millionths, forecast.reason]
+        if forecast.distribution:
+            values.append(forecast.distribution)
+        forecasts.append(values)
     rejections = [[rejected.code, rejected.message, rejected.market_id] for rejected in turn.rejections]
-    fact = {
+    content = {
         "cohort": cohort,
         "round": number,
         "entrant": turn.entrant,
@@ -123,14 +123,14 @@ def turn_text(cohort: int, number: int, turn: Turn, orders: str) -> str:
         "rejections": rejections,
     }
     if turn.settings:
-        fact["settings"] = turn.settings
+        content["settings"] = turn.settings
     if decision.repaired:
-        fact["repaired"] = canonical(decision.repaired)
+        content["repaired"] = canonical(decision.repaired)
     if turn.reader:
-        fact["reader"] = turn.reader
+        content["reader"] = turn.reader
     if turn.second is not None:
-        fact["second_quotes"] = _second_quotes(turn.second)
-    return canonical_bytes(fact)
+        content["second_quotes"] = _second_quotes(turn.second)
+    return canonical_bytes(content)
 
 
 def _second_quotes(second: Snapshot) -> list[list[Any]]:
@@ -146,15 +146,15 @@ def _second_quotes(second: Snapshot) -> list[list[Any]]:
     return sorted(quotes)
 
 
-def call_fact(row: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
+def call_fact(row: dict[str, Any], turn_key: dict[str, Any]) -> dict[str, Any]:
     """Return the values over which a call is hashed: its place, and its row without ids and the hash.
 
     A column that earlier versions don't have is left out where it says nothing.
     """
-    fact = dict(place)
+    fact = dict(turn_key)
     for name, value in row.items():
-        is_left_out = name in ("id", "round_id", "entrant_id", "hash")
+        is_unhashed = name in ("id", "round_id", "entrant_id", "hash")
         says_nothing = name in ADDED_TO_CALLS and value == ADDED_TO_CALLS[name]
-        if not is_left_out and not says_nothing:
+        if not is_unhashed and not says_nothing:
             fact[name] = plain_value(value)
     return fact

@@ -143,9 +143,9 @@ def record_file(database: str | Path) -> Path | None:
 
 
 def _bad_database(text: str) -> ArenaError:
-    told = re.sub("//.*@", "//***@", text).partition("?")[0]  # a password may be in either part
+    without_password = re.sub("//.*@", "//***@", text).partition("?")[0]  # a password may be in either part
     hint = "give the path of a file, or a URL such as postgresql+psycopg://user@host/name"
-    return ArenaError("bad_database", f"{told!r} is not a database that can hold a record", hint)
+    return ArenaError("bad_database", f"{without_password!r} is not a database that can hold a record", hint)
 
 
 def connect(database: str | Path, *, read_only: bool = False, older: bool = False) -> Engine:
@@ -157,7 +157,10 @@ def connect(database: str | Path, *, read_only: bool = False, older: bool = Fals
     try:
         if f"{url.get_backend_name()}+{url.get_driver_name()}" not in DRIVERS:
             raise _bad_database(str(database))
-        engine = _sqlite(url, read_only) if url.get_backend_name() == "sqlite" else _server(url, read_only)
+        if url.get_backend_name() == "sqlite":
+            engine = _engine_on_file(url, read_only)
+        else:
+            engine = _engine_on_server(url, read_only)
     except NoSuchModuleError as error:
         raise _bad_database(str(database)) from error
     if read_only:
@@ -179,7 +182,7 @@ def cached_engine(database: str, _file: str) -> Engine:
     return connect(database, read_only=True)
 
 
-def _sqlite(url: URL, read_only: bool) -> Engine:
+def _engine_on_file(url: URL, read_only: bool) -> Engine:
     path = Path(url.database or "")
     if url.database and path.is_dir():
         raise ArenaError("cannot_open", f"{path} is a folder, not a record", "name a file in it")
@@ -187,8 +190,10 @@ def _sqlite(url: URL, read_only: bool) -> Engine:
         return _sqlite_engine(url, url)
     if not path.exists():
         raise NoRecord(str(path))
-    file = f"file:{path.resolve().as_uri()[7:]}"
-    return _sqlite_reader(url, url.set(database=file, query={"mode": "ro", "uri": "true"}), read_only=True)
+
+    uri = f"file:{path.resolve().as_uri().removeprefix('file://')}"
+    read_only_url = url.set(database=uri, query={"mode": "ro", "uri": "true"})
+    return _sqlite_reader(url, read_only_url, read_only=True)
 
 
 def with_timeouts(url: URL) -> URL:
@@ -200,14 +205,13 @@ def with_timeouts(url: URL) -> URL:
     return url.set(query={**TIMEOUTS, **url.query})
 
 
-def _server(url: URL, read_only: bool) -> Engine:
+def _engine_on_server(url: URL, read_only: bool) -> Engine:
+    session_setting = f"idle_in_transaction_session_timeout={IDLE_WRITER_MS}"
+    if read_only:
+        session_setting = "default_transaction_read_only=on"
+
     # In another zone the last hours of the year 9999, which some markets close in, are past all years.
-    kind = (
-        "default_transaction_read_only=on"
-        if read_only
-        else f"idle_in_transaction_session_timeout={IDLE_WRITER_MS}"
-    )
-    settings = f"-c timezone=UTC -c {kind}"
+    settings = f"-c timezone=UTC -c {session_setting}"
     try:
         engine = create_engine(with_timeouts(url), connect_args={"options": settings}, pool_pre_ping=True)
     except ModuleNotFoundError as error:
@@ -217,7 +221,7 @@ def _server(url: URL, read_only: bool) -> Engine:
     if not read_only:
 
         @event.listens_for(engine, "begin")
-        def limit(connection: Connection) -> None:
+        def limit_transaction(connection: Connection) -> None:
             if not connection.get_execution_options().get(READ_ONLY_OPTION):
                 connection.exec_driver_sql(LIMIT_TRANSACTION.format(LONGEST_CHANGE))
 
@@ -261,28 +265,28 @@ def _sqlite_engine(name: URL, url: URL, *, read_only: bool = False) -> Engine:
 
 def _watch_file(engine: Engine, path: Path) -> None:
     """Refuse every transaction once the file was replaced or removed, and never create an empty one."""
-    opened: tuple[int, int] | None = None
+    opened_file: tuple[int, int] | None = None
 
-    def check(*_: object) -> None:
-        if opened is not None and _file_id(path) != opened:
+    def check_same_file(*_: object) -> None:
+        if opened_file is not None and _file_id(path) != opened_file:
             raise RecordReplaced(str(path))
 
-    def remember(*_: object) -> None:
-        nonlocal opened
-        opened = opened or _file_id(path)
+    def remember_file(*_: object) -> None:
+        nonlocal opened_file
+        opened_file = opened_file or _file_id(path)
 
-    event.listen(engine, "do_connect", check)
-    event.listen(engine, "connect", remember)
-    event.listen(engine, "begin", check)
+    event.listen(engine, "do_connect", check_same_file)
+    event.listen(engine, "connect", remember_file)
+    event.listen(engine, "begin", check_same_file)
 
 
 def _file_id(path: Path) -> tuple[int, int] | None:
     """Return what identifies a file among all that ever had its name."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 _sqlite_reader = lru_cache(maxsize=8)(_sqlite_engine)
@@ -364,11 +368,16 @@ def newest_schema_version() -> str:
 def schema_version(connection: Connection) -> str | None:
     """Return the version of the schema. Raise `ArenaError` if a newer arena or another program made it."""
     tables = inspect(connection).get_table_names()
-    known = VERSION_TABLE in tables
-    if tables and not known and not is_postgresql(connection):  # a server may hold other things as well
+    has_version_table = VERSION_TABLE in tables
+    if (
+        tables and not has_version_table and not is_postgresql(connection)
+    ):  # a server may hold other things as well
         message = f"{record_name(connection.engine.url)} holds other tables"
         raise ArenaError("not_a_record", message, "name another one")
-    version = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}")) if known else None  # noqa: S608 - ours
+
+    version: str | None = None
+    if has_version_table:
+        version = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}"))  # noqa: S608 - ours
     if version is not None and version not in schema_versions():
         if "cohort" not in tables:
             message = f"the database belongs to another program (schema {version})"
@@ -386,21 +395,23 @@ def _check_columns(connection: Connection, version: str) -> None:
     """Check that the tables of the newest schema are as in the code: until a release, it may change."""
     from arena.record.schema.tables import METADATA  # with SQLModel; not all who ask have a record
 
-    ours = set[tuple[str, str]]()
+    expected = set[tuple[str, str]]()
     for name, table in METADATA.tables.items():
-        ours |= {(name, column.name) for column in table.c}
-    found = connection.exec_driver_sql(COLUMNS[connection.dialect.name]).all()
-    there = {(table, column) for table, column in found}
-    lost = sorted(ours - there)
-    added = sorted(pair for pair in there - ours if pair[0] in METADATA.tables)
-    if lost or added:
+        expected |= {(name, column.name) for column in table.c}
+    rows = connection.exec_driver_sql(COLUMNS[connection.dialect.name]).all()
+    existing = {(table, column) for table, column in rows}
+    missing = sorted(expected - existing)
+    unexpected = sorted(pair for pair in existing - expected if pair[0] in METADATA.tables)
+
+    # Something that was planted explains the difference better than another version does.
+    if missing or unexpected:
         for table, column, what in connection.exec_driver_sql(PLANTED[connection.dialect.name]):
             if table in METADATA.tables:
                 raise AlteredRecord(f"{table}.{column}" if column else table, what)
-    if lost:
-        raise FormerRecord(f"{version} without {'.'.join(lost[0])}")
-    if added:
-        raise FormerRecord(f"{version} with {'.'.join(added[0])}", "another arena")
+    if missing:
+        raise FormerRecord(f"{version} without {'.'.join(missing[0])}")
+    if unexpected:
+        raise FormerRecord(f"{version} with {'.'.join(unexpected[0])}", "another arena")
 
 
 def check_schema(engine: Engine, older: bool = False) -> None:
@@ -427,7 +438,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
 def open_read_only(database: str, *, older: bool = False) -> Iterator[Engine]:
     """Open a record for reading, leaving none of the files that SQLite makes beside it."""
     file = record_file(database)
-    was_alone = file is not None and not _sqlite_side_files(file)
+    had_no_side_files = file is not None and not _sqlite_side_files(file)
     try:
         engine = connect(database, read_only=True, older=older)
         try:
@@ -435,14 +446,14 @@ def open_read_only(database: str, *, older: bool = False) -> Iterator[Engine]:
         finally:
             engine.dispose()
     finally:
-        if file is not None and was_alone and _sqlite_side_files(file):
+        if file is not None and had_no_side_files and _sqlite_side_files(file):
             _remove_side_files(file)
 
 
 def _sqlite_side_files(file: Path) -> list[Path]:
     """Return the files that SQLite keeps beside a record: the log and its index."""
-    beside = [Path(f"{file}{end}") for end in ("-wal", "-shm")]
-    return [path for path in beside if path.exists()]
+    side_files = [Path(f"{file}{end}") for end in ("-wal", "-shm")]
+    return [path for path in side_files if path.exists()]
 
 
 def _remove_side_files(file: Path) -> None:
@@ -452,5 +463,6 @@ def _remove_side_files(file: Path) -> None:
         suppress(sqlite3.DatabaseError),  # gone, damaged or not ours to write: nothing to remove
         closing(sqlite3.connect(address, uri=True, isolation_level=None)) as last,
     ):
+        # SQLite removes the files when the last connection is closed that may write and has read something.
         last.execute("PRAGMA query_only = ON")
         last.execute("SELECT count(*) FROM sqlite_master").fetchone()

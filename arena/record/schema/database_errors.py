@@ -70,8 +70,8 @@ def sqlite_path(url: URL) -> str:
     >>> sqlite_path(URL.create("sqlite", database="file:/a%20b.db", query={"uri": "true"}))
     '/a b.db'
     """
-    named = url.database or ""
-    return unquote(named.removeprefix("file:")) if "uri" in url.query else named
+    database = url.database or ""
+    return unquote(database.removeprefix("file:")) if "uri" in url.query else database
 
 
 def translate_errors(engine: Engine, url: URL) -> None:
@@ -79,27 +79,27 @@ def translate_errors(engine: Engine, url: URL) -> None:
 
     @event.listens_for(engine, "handle_error")
     def translate(context: ExceptionContext) -> None:
-        words = str(context.original_exception)
+        driver_message = str(context.original_exception)
         name = record_name(url)
-        known = _known_error(words, name)
-        if known is not None:
-            raise known from context.original_exception
+        own_error = _translated_error(driver_message, name)
+        if own_error is not None:
+            raise own_error from context.original_exception
 
         # The connection to a server was never made, or is lost.
         is_cut_off = context.connection is None or context.is_disconnect
         is_operational = isinstance(context.sqlalchemy_exception, OperationalError)
         if context.dialect.name != "sqlite" and is_cut_off and is_operational:
-            message = f"{name} can't be reached: {_reason(words, url)}"
+            message = f"{name} can't be reached: {_reason_without_password(driver_message, url)}"
             hint = "check that the server is running, and the address, user and password"
             raise ArenaError("unreachable", message, hint) from None  # the cause may hold the password
 
 
-def _known_error(words: str, name: str) -> ArenaError | None:
+def _translated_error(driver_message: str, name: str) -> ArenaError | None:
     """Return our own error for a driver's, if it is known."""
     for part, (code, message, hint) in KNOWN_ERRORS.items():
-        if part in words:
+        if part in driver_message:
             if code == "disk_error" and _has_no_room(name):
-                return _known_error("disk is full", name)
+                return _translated_error("disk is full", name)
             return ArenaError(code, message.format(name), hint, 2 if code == "raced" else 1)
     return None
 
@@ -118,10 +118,10 @@ def translated_driver_errors(url: URL) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        known = _known_error(str(error), record_name(url))
-        if known is None:
+        own_error = _translated_error(str(error), record_name(url))
+        if own_error is None:
             raise
-        raise known from error
+        raise own_error from error
 
 
 @contextmanager
@@ -135,9 +135,9 @@ def translated_file_errors(place: Path) -> Iterator[None]:
         raise ArenaError("cannot_write", message, "check permissions and free space") from error
 
 
-def _reason(message: str, url: URL) -> str:
+def _reason_without_password(driver_message: str, url: URL) -> str:
     """Return the first line of what the driver said, without the password."""
-    reason = next(iter(message.strip().splitlines()), "no reason given")
+    reason = next(iter(driver_message.strip().splitlines()), "no reason given")
     for secret in filter(None, (url.password, url.query.get("password"))):
         reason = reason.replace(str(secret), "***")
     return reason

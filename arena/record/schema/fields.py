@@ -46,9 +46,9 @@ class TableRow(SQLModel, registry=registry()):
 METADATA = TableRow.metadata
 
 
-def hashed_columns(row: type[TableRow], *but: str) -> list[Column[Any]]:
+def hashed_columns(row: type[TableRow], *except_names: str) -> list[Column[Any]]:
     """Return the columns of a table that the hashes of a record cover, in their order, but for some."""
-    return [column for column in row.__table__.c if column.info["hashed"] and column.name not in but]
+    return [column for column in row.__table__.c if column.info["hashed"] and column.name not in except_names]
 
 
 def added_columns(row: type[TableRow]) -> dict[str, Any]:

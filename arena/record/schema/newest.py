@@ -46,15 +46,16 @@ def newest_rows(
     connection: Connection,
     row: type[TableRow],
     ids: Sequence[str],
-    order: str,
+    order_column: str,
     *columns: str,
     until: datetime | None = None,
 ) -> dict[str, Row[Any]]:
-    """Return the last row of each market in an order, with its id and these columns; until an instant."""
+    """Return the last row of each market by a column, with its id and these columns; until an instant."""
     if not ids:
         return {}
 
-    query = _newest_query(row, order, columns, until is not None, connection.dialect.name)
+    has_until = until is not None
+    query = _newest_query(row, order_column, columns, has_until, connection.dialect.name)
     parameters = markets_parameter(connection, ids)
     if until is not None:
         parameters["until"] = until
@@ -64,9 +65,9 @@ def newest_rows(
 @cache
 def _newest_query(
     row: type[TableRow],
-    order: str,
+    order_column: str,
     columns: tuple[str, ...],
-    until: bool,
+    has_until: bool,
     dialect: str,
 ) -> AnySelect:
     """Return the query for the newest row of each of some markets.
@@ -74,15 +75,15 @@ def _newest_query(
     It is made once: for 25 markets that takes 1.5 ms, and to answer it 0.15 ms.
     """
     table = row.__table__
-    other = table.alias("one")
-    last = select(other.c.id).where(other.c.market_id == MarketRow.id)
-    if until:
-        last = last.where(other.c.at <= bindparam("until", type_=other.c.at.type))
-    last = last.order_by(other.c[order].desc(), other.c.id.desc()).limit(1)
+    other_row = table.alias("one")
+    last_id = select(other_row.c.id).where(other_row.c.market_id == MarketRow.id)
+    if has_until:
+        last_id = last_id.where(other_row.c.at <= bindparam("until", type_=other_row.c.at.type))
+    last_id = last_id.order_by(other_row.c[order_column].desc(), other_row.c.id.desc()).limit(1)
 
-    newest = last.correlate(MarketRow).scalar_subquery()
+    newest_id = last_id.correlate(MarketRow).scalar_subquery()
     query = select(col(MarketRow.id).label("market_id"), table.c.id, *[table.c[name] for name in columns])
-    query = query.select_from(MarketRow.__table__.join(table, table.c.id == newest))
+    query = query.select_from(MarketRow.__table__.join(table, table.c.id == newest_id))
     return query.where(is_in_markets(dialect))
 
 

@@ -42,23 +42,23 @@ def attributes_of(fact: Any, *names: str) -> dict[str, Any]:
 def insert_facts(
     connection: Connection,
     row: "type[TableRow]",
-    keys: Sequence[str],
+    key_columns: Sequence[str],
     facts: Iterable[tuple[TableLine, Any]],
-    names: Sequence[str],
+    fact_columns: Sequence[str],
 ) -> None:
     """Insert facts in one statement: of each its keys, then two or more of its attributes; none is fine."""
-    attributes = attrgetter(*names)
+    attributes = attrgetter(*fact_columns)
     lines = [(*key, *attributes(fact)) for key, fact in facts]
-    insert_lines(connection, row.__table__, (*keys, *names), lines)
+    insert_lines(connection, row.__table__, (*key_columns, *fact_columns), lines)
 
 
 def insert_one(connection: Connection, table: Table, **row: Any) -> int:
     """Insert one row, and return its id."""
-    return int(connection.execute(_insertion(table), row).scalar_one())
+    return int(connection.execute(_insert_returning_id(table), row).scalar_one())
 
 
 @cache
-def _insertion(table: Table) -> ReturningInsert[Any]:
+def _insert_returning_id(table: Table) -> ReturningInsert[Any]:
     """Return the statement that inserts a row and returns its id."""
     return insert(table).returning(table.c.id)
 
@@ -75,34 +75,37 @@ def insert_lines(
     """Insert lines of values in one statement; none is fine."""
     rows = list(lines)
     if rows:
-        statement, instants = _statement(table, tuple(names), connection.dialect)
-        connection.exec_driver_sql(statement, _with_instants(rows, instants))
+        statement, instant_columns = _insert_statement(table, tuple(names), connection.dialect)
+        connection.exec_driver_sql(statement, _with_instants_as_text(rows, instant_columns))
 
 
-def _with_instants(lines: list[TableLine], instants: Sequence[int]) -> list[TableLine]:
+def _with_instants_as_text(lines: list[TableLine], instant_columns: Sequence[int]) -> list[TableLine]:
     """Return lines with their instants, which are at these places, as text."""
-    if not instants:
+    if not instant_columns:
         return lines
 
+    # Column by column, because the rows of a table have few instants among them.
     columns = list(zip(*lines, strict=True))
-    for place in instants:
-        texts = {at: None if at is None else instant_text(at) for at in set(columns[place])}
-        columns[place] = tuple(map(texts.get, columns[place]))
+    for index in instant_columns:
+        text_of = {at: None if at is None else instant_text(at) for at in set(columns[index])}
+        columns[index] = tuple(map(text_of.get, columns[index]))
     return list(zip(*columns, strict=True))
 
 
 @lru_cache(maxsize=256)
-def _statement(table: Table, names: tuple[str, ...], dialect: Dialect) -> tuple[str, list[int]]:
+def _insert_statement(table: Table, names: tuple[str, ...], dialect: Dialect) -> tuple[str, list[int]]:
     """Return the statement, and the places of values that SQLite takes as text (see `UtcTime`)."""
-    instants = list[int]()
+    instant_columns = list[int]()
     if dialect.name == "sqlite":
-        instants = [place for place, name in enumerate(names) if isinstance(table.c[name].type, UtcTime)]
+        instant_columns = [
+            index for index, name in enumerate(names) if isinstance(table.c[name].type, UtcTime)
+        ]
 
-    quoted = dialect.identifier_preparer
-    columns = ", ".join(map(quoted.quote, names))
-    marks = ", ".join([PLACEHOLDERS[dialect.paramstyle]] * len(names))
-    statement = f"INSERT INTO {quoted.format_table(table)} ({columns}) VALUES ({marks})"  # noqa: S608 - our own names
-    return statement, instants
+    preparer = dialect.identifier_preparer
+    columns = ", ".join(map(preparer.quote, names))
+    placeholders = ", ".join([PLACEHOLDERS[dialect.paramstyle]] * len(names))
+    statement = f"INSERT INTO {preparer.format_table(table)} ({columns}) VALUES ({placeholders})"  # noqa: S608 - our own names
+    return statement, instant_columns
 
 
 def run_statement(
@@ -110,13 +113,13 @@ def run_statement(
 ) -> list[TableLine]:
     """Return the rows of a statement with bound parameters as the driver has them: ask for no times."""
     compiled = _compiled(statement, connection.dialect)
-    bound = {**compiled.fixed, **values}
+    parameters = {**compiled.fixed, **values}
     for name in compiled.instants:
-        bound[name] = instant_text(bound[name])
+        parameters[name] = instant_text(parameters[name])
 
     if compiled.order is not None:
-        return execute_sqlite(connection, compiled.text, tuple([bound[name] for name in compiled.order]))
-    rows = connection.exec_driver_sql(compiled.text, {name: bound[name] for name in compiled.fixed})
+        return execute_sqlite(connection, compiled.text, tuple([parameters[name] for name in compiled.order]))
+    rows = connection.exec_driver_sql(compiled.text, {name: parameters[name] for name in compiled.fixed})
     return [tuple(row) for row in rows] if rows.returns_rows else []
 
 
