@@ -26,11 +26,11 @@ class Calendar:
     @property
     def origin(self) -> datetime:
         """Return the first time if it were one interval before the second."""
-        return (
-            self.first
-            if self.offset is None
-            else self.first - (self.first - SUNDAY - self.offset) % self.every
-        )
+        if self.offset is None:
+            return self.first
+
+        since_last_offset = (self.first - SUNDAY - self.offset) % self.every
+        return self.first - since_last_offset
 
     def time(self, number: int) -> datetime:
         """Return the time with a number, counting from 1."""
@@ -39,7 +39,8 @@ class Calendar:
     def number_at(self, at: datetime) -> int | None:
         """Return the number of a time, counting from 1; None if it is not in the calendar."""
         number = 1 if at == self.first else (at - self.origin) // self.every + 1
-        if at < self.first or self.time(number) != at:
+        is_in_between = self.time(number) != at
+        if at < self.first or is_in_between:
             return None
         return number if self.count is None or number <= self.count else None
 

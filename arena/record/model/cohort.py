@@ -134,10 +134,10 @@ def later_models_words(models: Mapping[str, date | None]) -> str:
     >>> later_models_words({"some/new": date(2026, 5, 1), "own/tuned": None})
     'released after the first decision: some/new (2026-05-01); release not known: own/tuned'
     """
-    later = ", ".join(f"{model} ({day})" for model, day in sorted(models.items()) if day)
-    unknown = ", ".join(sorted(model for model, day in models.items() if day is None))
-    parts = {"released after the first decision": later, "release not known": unknown}
-    return "; ".join(f"{words}: {named}" for words, named in parts.items() if named)
+    known_releases = ", ".join(f"{model} ({day})" for model, day in sorted(models.items()) if day)
+    unknown_releases = ", ".join(sorted(model for model, day in models.items() if day is None))
+    parts = {"released after the first decision": known_releases, "release not known": unknown_releases}
+    return "; ".join(f"{words}: {models_text}" for words, models_text in parts.items() if models_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,14 +189,14 @@ class UnansweredTurn:
 
 def unanswered_text(turns: Sequence[UnansweredTurn]) -> str:
     """Return which agents' models gave no answer, since when and why, grouped by error."""
-    alike: dict[tuple[str, str], list[UnansweredTurn]] = {}
+    turns_by_error: dict[tuple[str, str], list[UnansweredTurn]] = {}
     for turn in turns:
-        alike.setdefault((turn.code, turn.message), []).append(turn)
+        turns_by_error.setdefault((turn.code, turn.message), []).append(turn)
 
     texts = []
-    for (code, message), group in alike.items():
-        agents = first_names([turn.agent for turn in group], MOST_NAMED)
-        since = min(turn.since for turn in group)
+    for (code, message), same_error in turns_by_error.items():
+        agents = first_names([turn.agent for turn in same_error], MOST_NAMED)
+        since = min(turn.since for turn in same_error)
         texts.append(f"no answer for {agents} since {since:%Y-%m-%d %H:%M} UTC ({code}: {message})")
     return "; ".join(texts)
 

@@ -129,15 +129,18 @@ Rows = TypeVar("Rows", ForecastColumns, BetColumns)
 def take_rows(rows: Rows, where: Flags | Ints) -> Rows:
     """Take some of the rows, by a mask or by places: `take(rows, rows.cohort == 2)`."""
     columns: dict[str, Any] = {field.name: getattr(rows, field.name) for field in fields(rows)}
-    taken = {name: column[where] for name, column in columns.items() if isinstance(column, np.ndarray)}
-    return replace(rows, **(columns | taken))
+    taken_columns = {
+        name: column[where] for name, column in columns.items() if isinstance(column, np.ndarray)
+    }
+    return replace(rows, **(columns | taken_columns))
 
 
 def shown_once(rows: ForecastColumns) -> ForecastColumns:
     """Return each market shown in a round once, whichever agents saw it."""
-    rounds = rows.cohort * (rows.round.max(initial=0) + 1) + rows.round
-    _, first = np.unique(rounds * len(rows.markets) + rows.market, return_index=True)
-    return take_rows(rows, first)
+    # A round of a cohort as one number, then a market in it.
+    round_codes = rows.cohort * (rows.round.max(initial=0) + 1) + rows.round
+    _, first_rows = np.unique(round_codes * len(rows.markets) + rows.market, return_index=True)
+    return take_rows(rows, first_rows)
 
 
 def rows_of_agent(rows: Rows, name: str) -> Rows:

@@ -145,41 +145,45 @@ class CodedError(Protocol):
 
 def round_incidents(end: RoundEnd, at: datetime, newest: bool) -> list[Incident]:
     """Return the incidents of a round. That all have failed lasts until a newer one is played."""
-    which = f"round {end.number} of cohort {end.cohort}"
+    round_text = f"round {end.number} of cohort {end.cohort}"
     subject = f"{end.cohort}/{end.number}"
     place = {"cohort": end.cohort, "round": end.number, "due": end.at.isoformat()}
-    failed = place | {"agents": list(end.failed[:MOST_LISTED])}
+    failed_data = place | {"agents": list(end.failed[:MOST_LISTED])}
     names = _name_list(end.failed)
 
     incidents = []
     if end.failed and end.done:
         late = " or late" if "late" in end.statuses.values() else ""
-        text = f"{which} ended with failed{late} turns: {names}"
-        incidents.append(Incident("round_failed", subject, at, text, failed | {"reason": "turns_failed"}))
+        text = f"{round_text} ended with failed{late} turns: {names}"
+        incidents.append(
+            Incident("round_failed", subject, at, text, failed_data | {"reason": "turns_failed"})
+        )
 
     if end.all_failed and newest:
-        text = f"every agent with a model failed: {names} ({which})"
-        incidents.append(Incident("all_agents_failed", subject, at, text, failed))
+        text = f"every agent with a model failed: {names} ({round_text})"
+        incidents.append(Incident("all_agents_failed", subject, at, text, failed_data))
 
     if end.stopped:
         stopped = tuple(end.stopped)
         data = place | {"agents": list(stopped[:MOST_LISTED]), "message": end.stopped[stopped[0]]}
-        text = f"a budget stopped {_name_list(stopped)} in {which}"
+        text = f"a budget stopped {_name_list(stopped)} in {round_text}"
         incidents.append(Incident("budget_reached", timestamp_text(end.at), at, text, data))
     return incidents
 
 
-def _since(
-    kind: IncidentKind, subject: str, since: datetime, at: datetime, text: str, /, **data: Any
+def _incident_since(
+    kind: IncidentKind, subject: str, started_at: datetime, at: datetime, text: str, /, **data: Any
 ) -> Incident:
     """Return an incident whose subject is told apart by an instant."""
-    return Incident(kind, f"{subject}@{timestamp_text(since)}", at, text, data)
+    return Incident(kind, f"{subject}@{timestamp_text(started_at)}", at, text, data)
 
 
 def agent_incident(kind: IncidentKind, agent: str, words: str, end: RoundEnd, at: datetime) -> Incident:
     """Return a lasting incident of an agent: it waits for its key, keeps failing, or has unpriced calls."""
     due = end.at.isoformat()
-    return _since(kind, agent, end.at, at, words, agent=agent, cohort=end.cohort, round=end.number, due=due)
+    return _incident_since(
+        kind, agent, end.at, at, words, agent=agent, cohort=end.cohort, round=end.number, due=due
+    )
 
 
 FAILING = "all its recent turns failed"
@@ -196,7 +200,7 @@ def usage_not_believed(agent: str, model: str, doubt: str, due: datetime, at: da
     """Return the incident of an answer whose provider stated a usage that can't be true; once a round."""
     text = f"usage not believed: {agent} ({model}): {doubt}; the call counts at its worst case"
     data = {"agent": agent, "model": model, "due": due.isoformat(), "usage": doubt}
-    return _since("usage_not_believed", agent, due, at, text, **data)
+    return _incident_since("usage_not_believed", agent, due, at, text, **data)
 
 
 def agent_over(was: Incident, at: datetime) -> Incident:
@@ -254,7 +258,7 @@ def venue_outage(venue: str, at: datetime, trouble: CodedError) -> Incident:
     text = f"{venue} {VENUE_WORDS.get(trouble.code, 'does not answer')}"
     since = at.isoformat()
     data = {"venue": venue, "code": trouble.code, "message": trouble.message, "since": since}
-    return _since("venue_down", venue, at, at, text, **data)
+    return _incident_since("venue_down", venue, at, at, text, **data)
 
 
 def catalogue_incomplete(
@@ -269,7 +273,7 @@ def catalogue_incomplete(
     if held is not None:
         text += f": {held:,} of {known:,} known open markets"
         data |= {"held": held, "known": known}
-    return _since("catalogue_incomplete", venue, at, at, text, **data)
+    return _incident_since("catalogue_incomplete", venue, at, at, text, **data)
 
 
 REJECTED_SHARE = 0.02
@@ -293,7 +297,7 @@ def records_rejected(reads: Sequence[CatalogueRead], at: datetime) -> Incident |
 
     records = count_text(newest.rejected, "record")
     text = f"{newest.venue} sent {records} that could not be used, {share:.1%} of its catalogue"
-    return _since(
+    return _incident_since(
         "records_rejected",
         newest.venue,
         at,
@@ -312,7 +316,9 @@ def market_unsettled(market: str, closed_at: datetime, agents: Sequence[str], at
     text = f"{market} closed on {closed_at:%Y-%m-%d} and is not settled: held by {_name_list(agents)}"
     held_by = list(agents[:MOST_LISTED])
     closed = closed_at.isoformat()
-    return _since("market_unsettled", market, at, at, text, market=market, closed_at=closed, agents=held_by)
+    return _incident_since(
+        "market_unsettled", market, at, at, text, market=market, closed_at=closed, agents=held_by
+    )
 
 
 def record_inconsistent(job: str, at: datetime, trouble: CodedError) -> Incident:
@@ -325,7 +331,7 @@ def record_inconsistent(job: str, at: datetime, trouble: CodedError) -> Incident
         text = "the file of the record is damaged"
     if job == "backup":
         text = f"a backup was discarded: {text}"
-    return _since("verify_failed", job, at, at, text, reason=trouble.code, message=trouble.message)
+    return _incident_since("verify_failed", job, at, at, text, reason=trouble.code, message=trouble.message)
 
 
 def heads_unpublished(at: datetime, since: datetime, left: int, error: str) -> Incident:
@@ -333,51 +339,55 @@ def heads_unpublished(at: datetime, since: datetime, left: int, error: str) -> I
     heads = count_text(left, "head")
     text = f"{heads} of the record not published since {since:%Y-%m-%d %H:%M} UTC: {error}"
     data = {"since": since.isoformat(), "heads": left, "message": error}
-    return _since("heads_unpublished", "heads", since, at, text, **data)
+    return _incident_since("heads_unpublished", "heads", since, at, text, **data)
 
 
 def site_unpublished(at: datetime, trouble: CodedError) -> Incident:
     """Return the incident that the web site could not be brought up to the record."""
     text = f"could not publish the web site: {trouble.message}"
     data = {"since": at.isoformat(), "reason": trouble.code, "message": trouble.message}
-    return _since("site_unpublished", "site", at, at, text, **data)
+    return _incident_since("site_unpublished", "site", at, at, text, **data)
 
 
 def ping_failed(at: datetime, address: str, why: str) -> Incident:
     """Return the incident that the address which hears of good steps does not answer."""
     text = f"{address} was not pinged: it {why}"
-    return _since("ping_failed", "ping", at, at, text, since=at.isoformat())
+    return _incident_since("ping_failed", "ping", at, at, text, since=at.isoformat())
 
 
 def wrong_keys(at: datetime, requests: int, address: str) -> Incident:
     """Return the incident that requests with a wrong key reach the desk, at most one an hour."""
     text = f"{count_text(requests, 'request')} with a wrong key came to the desk, the last from {address}"
     hour = at.replace(minute=0, second=0, microsecond=0)
-    return _since("wrong_keys", "desk", hour, at, text, requests=requests, address=address)
+    return _incident_since("wrong_keys", "desk", hour, at, text, requests=requests, address=address)
 
 
 def job_failing(job: str, at: datetime, trouble: CodedError) -> Incident:
     """Return the incident that a job of `arena run` fails, for a cause that no other incident names."""
     text = f"the job {job} has failed"
-    return _since("job_failing", job, at, at, text, job=job, reason=trouble.code, message=trouble.message)
+    return _incident_since(
+        "job_failing", job, at, at, text, job=job, reason=trouble.code, message=trouble.message
+    )
 
 
 def record_unusable(at: datetime, trouble: CodedError) -> Incident:
     """Return the incident that the record can't be used: its disk is full, or its server is away."""
     text = "the record can't be used"
-    return _since("record_unusable", "record", at, at, text, reason=trouble.code, message=trouble.message)
+    return _incident_since(
+        "record_unusable", "record", at, at, text, reason=trouble.code, message=trouble.message
+    )
 
 
 def workers_gone(at: datetime) -> Incident:
     """Return the incident that no worker gives a sign, so that `arena run` plays the turns itself."""
     text = "no worker gives a sign: `arena run` plays their turns itself"
-    return _since("workers_gone", "workers", at, at, text, since=at.isoformat())
+    return _incident_since("workers_gone", "workers", at, at, text, since=at.isoformat())
 
 
 def lead_taken(at: datetime, holder: str, former: str, why: str) -> Incident:
     """Return the incident that one `arena run` has taken over from another that had not let go."""
     text = f"{_process_text(holder)} took over as `arena run` from {_process_text(former)}"
-    return _since("lead_taken", "lead", at, at, text, since=at.isoformat(), message=why)
+    return _incident_since("lead_taken", "lead", at, at, text, since=at.isoformat(), message=why)
 
 
 def _process_text(holder: str) -> str:
@@ -386,8 +396,8 @@ def _process_text(holder: str) -> str:
     >>> _process_text("host/4711/abc.9.f")
     'process 4711 on host'
     """
-    host, _, rest = holder.partition("/")
-    return f"process {rest.partition('/')[0]} on {host}"
+    host, _, after_host = holder.partition("/")
+    return f"process {after_host.partition('/')[0]} on {host}"
 
 
 def clock_stepped(at: datetime, seconds: float) -> Incident:
@@ -396,7 +406,7 @@ def clock_stepped(at: datetime, seconds: float) -> Incident:
     length = length_text(timedelta(seconds=abs(seconds)))
     text = f"this machine's clock went {way} by {length}"
     why = "it was set, or the machine was suspended"
-    return _since("clock_stepped", "clock", at, at, text, seconds=round(seconds), message=why)
+    return _incident_since("clock_stepped", "clock", at, at, text, seconds=round(seconds), message=why)
 
 
 def clock_behind(at: datetime, newest: datetime, file: Path | None = None) -> Incident:
@@ -409,7 +419,7 @@ def clock_behind(at: datetime, newest: datetime, file: Path | None = None) -> In
     if file is not None:
         data["clock"] = str(file)
     # By that instant, so that a start every ten minutes tells it once.
-    return _since("clock_stepped", "clock", newest, at, text, **data)
+    return _incident_since("clock_stepped", "clock", newest, at, text, **data)
 
 
 def cohort_finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:
@@ -426,5 +436,5 @@ def _name_list(names: Sequence[str]) -> str:
     >>> _name_list(("ann", "bob")), _name_list(tuple("abcdefghijkl"))
     ('ann, bob', 'a, b, c, d, e, f, g, h, i, j and 2 more')
     """
-    more = len(names) - MOST_LISTED
-    return ", ".join(names[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+    unnamed = len(names) - MOST_LISTED
+    return ", ".join(names[:MOST_LISTED]) + (f" and {unnamed} more" if unnamed > 0 else "")

@@ -67,14 +67,14 @@ def process_state(pid: int) -> ProcessState:
     return ProcessState(fields[0], fields[19])
 
 
-def is_gone(name: str) -> bool:
+def is_gone(holder: str) -> bool:
     """Tell whether the process of that name is known to have ended.
 
     Of another machine nothing is known, nor of another container: they see other processes under a number.
     """
-    if not _is_of_this_machine(name):
+    if not _is_of_this_machine(holder):
         return False
-    _, number, own = name.split("/", 2)
+    _, number, own_part = holder.split("/", 2)
     pid = int(number)
     if pid == os.getpid():
         return True  # an earlier process with our number: our own name is compared before this is asked
@@ -90,14 +90,15 @@ def is_gone(name: str) -> bool:
     process = process_state(pid)
     if process.state in ("Z", "X"):
         return True
-    began = own.split(".")[1:-1]
-    return bool(process.started and any(began) and process.started not in began)
+    started_at_claim = own_part.split(".")[1:-1]
+    return bool(process.started and any(started_at_claim) and process.started not in started_at_claim)
 
 
-def _is_of_this_machine(name: str) -> bool:
-    host, _, process = name.partition("/")
-    own = process.partition("/")[2]
-    return (host, own.partition(".")[0]) == (socket.gethostname(), machine_name())
+def _is_of_this_machine(holder: str) -> bool:
+    host, _, process = holder.partition("/")
+    own_part = process.partition("/")[2]
+    machine = own_part.partition(".")[0]
+    return host == socket.gethostname() and machine == machine_name()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,17 +140,19 @@ class Watch:
 
     def is_in_doubt(self) -> bool:
         """Tell whether a process elsewhere holds something wanted, without any sign of life yet."""
-        since = self.timer() - HEARTBEAT_INTERVAL.total_seconds()
+        last_heartbeat_due = self.timer() - HEARTBEAT_INTERVAL.total_seconds()
         return any(
-            silence.looked_at >= since and not silence.heard and not _is_of_this_machine(silence.hold.holder)
+            silence.looked_at >= last_heartbeat_due
+            and not silence.heard
+            and not _is_of_this_machine(silence.hold.holder)
             for silence in self.silences.values()
         )
 
-    def _look(self, hold: Hold, most: float) -> Silence:
+    def _look(self, hold: Hold, most_seconds: float) -> Silence:
         """Return how long a hold has been silent.
 
-        Between two looks `most` seconds count: the machine, or all processes on it, may have stood still
-        meanwhile, and the holder needs time for its next beat.
+        Between two looks `most_seconds` count at most: the machine, or all processes on it, may have stood
+        still meanwhile, and the holder needs time for its next beat.
         """
         now = self.timer()
         silence = self.silences.get(hold.what)
@@ -159,7 +162,7 @@ class Watch:
         elif silence.hold != hold:
             silence = Silence(hold, now, heard=True)
         else:
-            silence.seconds += min(now - silence.looked_at, most)
+            silence.seconds += min(now - silence.looked_at, most_seconds)
             silence.looked_at = now
 
         self.silences[hold.what] = silence

@@ -43,38 +43,40 @@ def model_changes(rows: Iterable[ReportedModel]) -> list[ModelChange]:
     Where a provider says nothing, nothing is known to have changed. Fingerprints are told of once
     a day and model, from the first to the last of it: a provider may answer from many servers.
     """
-    last: dict[str, ReportedModel] = {}
+    last_reports: dict[str, ReportedModel] = {}
     changes: dict[tuple[str, ...], ModelChange] = {}
     for row in sorted(rows, key=lambda row: row.at):
         if not row.model:
             continue
-        change = _change(last.get(row.name), row)
-        last[row.name] = _with_known_fingerprint(last.get(row.name), row)
+        change = _change_between(last_reports.get(row.name), row)
+        last_reports[row.name] = _with_known_fingerprint(last_reports.get(row.name), row)
         if change is not None:
             key = (change.name, change.model, change.before, change.after)
             if change.what == "fingerprint":
                 key = (change.name, change.model, f"{row.at:%Y-%m-%d}", "")
-            known = changes.get(key, replace(change, times=0))
-            changes[key] = replace(known, after=change.after, last_at=row.at, times=known.times + 1)
+            earlier = changes.get(key, replace(change, times=0))
+            changes[key] = replace(earlier, after=change.after, last_at=row.at, times=earlier.times + 1)
     return list(changes.values())
 
 
-def _change(before: ReportedModel | None, row: ReportedModel) -> ModelChange | None:
+def _change_between(before: ReportedModel | None, report: ReportedModel) -> ModelChange | None:
     if before is None:
         return None
-    if row.model != before.model:
-        return ModelChange(row.name, "model", before.model, row.model, row.model, row.at, row.at)
-    if before.fingerprint and row.fingerprint and row.fingerprint != before.fingerprint:
-        marks = before.fingerprint, row.fingerprint
-        return ModelChange(row.name, "fingerprint", *marks, row.model, row.at, row.at)
+    if report.model != before.model:
+        return ModelChange(
+            report.name, "model", before.model, report.model, report.model, report.at, report.at
+        )
+    if before.fingerprint and report.fingerprint and report.fingerprint != before.fingerprint:
+        fingerprints = before.fingerprint, report.fingerprint
+        return ModelChange(report.name, "fingerprint", *fingerprints, report.model, report.at, report.at)
     return None
 
 
-def _with_known_fingerprint(before: ReportedModel | None, row: ReportedModel) -> ReportedModel:
+def _with_known_fingerprint(before: ReportedModel | None, report: ReportedModel) -> ReportedModel:
     """Return the row, with the fingerprint that its model had last where it has none itself."""
-    if row.fingerprint or before is None or before.model != row.model:
-        return row
-    return replace(row, fingerprint=before.fingerprint)
+    if report.fingerprint or before is None or before.model != report.model:
+        return report
+    return replace(report, fingerprint=before.fingerprint)
 
 
 def change_flag(changes: Sequence[ModelChange]) -> str:
