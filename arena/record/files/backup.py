@@ -56,7 +56,8 @@ def backup(
     if path.exists() and not is_backup(path):
         raise _file_exists(path)
     made = _make_backup(record, path, stem, check, progress)
-    return Backup(path, made.size, made.content, _delete_oldest(folder, stem, keep, path))
+    deleted = _delete_old_backups(folder, stem, keep, path)
+    return Backup(path, made.size, made.content, deleted)
 
 
 def backup_to(
@@ -82,22 +83,20 @@ def stem_of(url: URL) -> str:
 def newest_backup_file(url: URL, folder: Path) -> tuple[datetime, Path] | None:
     """Return the newest backup of a record in a folder, with its time from the file's name."""
     stem = stem_of(url)
-    files = []
+    backups = []
     for path in folder.glob(f"{escape(stem)}-{NAME_PATTERN}"):
         if is_backup(path):
-            name = path.name.removeprefix(f"{stem}-").removesuffix(".db")
-            files.append((datetime.strptime(name, NAME_TIME).replace(tzinfo=UTC), path))
+            time_text = path.name.removeprefix(f"{stem}-").removesuffix(".db")
+            backups.append((datetime.strptime(time_text, NAME_TIME).replace(tzinfo=UTC), path))
 
-    return max(files, default=None)
+    return max(backups, default=None)
 
 
 def is_backup(path: Path) -> bool:
     """Tell whether a file is a backup that the arena made."""
     with translated_file_errors(path), path.open("rb") as file:
-        return (
-            int.from_bytes(file.read(APPLICATION_ID_BYTES.stop)[APPLICATION_ID_BYTES], "big")
-            == APPLICATION_ID
-        )
+        header = file.read(APPLICATION_ID_BYTES.stop)
+    return int.from_bytes(header[APPLICATION_ID_BYTES], "big") == APPLICATION_ID
 
 
 def set_application_id(path: Path, value: int) -> None:
@@ -107,26 +106,29 @@ def set_application_id(path: Path, value: int) -> None:
 
 
 def _make_backup(
-    record: Engine, path: Path, stem: str | None, check: ContentCheck, progress: ProgressCallback
+    record: Engine, path: Path, lock_key: str | None, check: ContentCheck, progress: ProgressCallback
 ) -> Backup:
-    pattern = None if stem is None else f"{escape(stem)}-{NAME_PATTERN}"
-    with atomic_file(path, stem, pattern) as part, naming_errors(part, record_name(record.url)):
+    leftover_pattern = None if lock_key is None else f"{escape(lock_key)}-{NAME_PATTERN}"
+    with (
+        atomic_file(path, lock_key, leftover_pattern) as temporary,
+        naming_errors(temporary, record_name(record.url)),
+    ):
         with reading(record) as connection:
-            copy_to_file(connection, part, progress)
-        set_application_id(part, APPLICATION_ID)
-        content = examine_file(part, check, progress)
-        size = part.stat().st_size
+            copy_to_file(connection, temporary, progress)
+        set_application_id(temporary, APPLICATION_ID)
+        content = examine_file(temporary, check, progress)
+        size = temporary.stat().st_size
     return Backup(path, size, content)
 
 
-def _delete_oldest(folder: Path, stem: str, keep: int, new: Path) -> tuple[Path, ...]:
+def _delete_old_backups(folder: Path, stem: str, keep_count: int, new_backup: Path) -> tuple[Path, ...]:
     """Delete the oldest backups of a record; files that the arena did not make stay, whatever their names."""
-    made = sorted(path for path in folder.glob(f"{escape(stem)}-{NAME_PATTERN}") if is_backup(path))
-    gone = tuple(path for path in made[:-keep] if path != new)
+    backups = sorted(path for path in folder.glob(f"{escape(stem)}-{NAME_PATTERN}") if is_backup(path))
+    deleted = tuple(path for path in backups[:-keep_count] if path != new_backup)
     with translated_file_errors(folder):
-        for path in gone:
+        for path in deleted:
             path.unlink()
-    return gone
+    return deleted
 
 
 def _file_exists(path: Path) -> ArenaError:

@@ -39,11 +39,15 @@ def no_progress(_stage: str, _done: int, _of: int | None) -> None:
 
 def copy_to_file(source: Connection, path: Path, progress: ProgressCallback) -> None:
     """Copy the record from any database to a new SQLite file of the same schema."""
-    (_copy_pages if _is_sqlite(source) else _copy_to_new_file)(source, path, progress)
+    if _is_sqlite(source):
+        _copy_pages(source, path, progress)
+    else:
+        _copy_rows_to_new_file(source, path, progress)
 
 
 def _copy_pages(source: Connection, path: Path, progress: ProgressCallback) -> None:
     """Copy the pages within one read transaction, since SQLite would otherwise restart after each write."""
+    # The first read begins the transaction.
     source.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
     driver = source.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
@@ -55,7 +59,7 @@ def _copy_pages(source: Connection, path: Path, progress: ProgressCallback) -> N
         copy.execute("PRAGMA journal_mode = DELETE")  # one file, with nothing beside it
 
 
-def _copy_to_new_file(source: Connection, path: Path, progress: ProgressCallback) -> None:
+def _copy_rows_to_new_file(source: Connection, path: Path, progress: ProgressCallback) -> None:
     engine = connect(path)
     try:
         upgrade(engine, schema_version(source) or "head")
@@ -69,20 +73,21 @@ def _copy_to_new_file(source: Connection, path: Path, progress: ProgressCallback
 
 def copy_rows(source: Connection, target: Connection, progress: ProgressCallback) -> None:
     """Copy every row of a record into an empty one of the same schema."""
-    tables = _tables(source, target)
-    whole = 0
+    tables = _common_tables(source, target)
+    row_count = 0
     for table in tables:
-        whole += source.scalar(select(func.count()).select_from(table)) or 0
+        row_count += source.scalar(select(func.count()).select_from(table)) or 0
 
     done = 0
     for table in tables:
-        columns = _columns(table)
-        copied = [Column(name, column.type) for name, column in columns.items()]
-        made = Table(table.name, MetaData(), *copied)
-        for lines in _batches(source, table, columns.values()):
-            insert_lines(target, made, list(columns), _as_text(lines) if _is_sqlite(target) else lines)
+        columns = _columns_by_name_today(table)
+        target_columns = [Column(name, column.type) for name, column in columns.items()]
+        target_table = Table(table.name, MetaData(), *target_columns)
+        for lines in _row_batches(source, table, columns.values()):
+            values = _with_instants_as_text(lines) if _is_sqlite(target) else lines
+            insert_lines(target, target_table, list(columns), values)
             done += len(lines)
-            progress("copying", done, whole)
+            progress("copying", done, row_count)
 
     if not _is_sqlite(target):
         _continue_ids(target, tables)
@@ -90,43 +95,47 @@ def copy_rows(source: Connection, target: Connection, progress: ProgressCallback
 
 def is_empty(target: Connection) -> bool:
     """Tell whether a database holds no row of a record; other tables don't count."""
-    there = set(inspect(target).get_table_names())
-    ours = [table for name, table in PromptRow.__table__.metadata.tables.items() if name in there]
-    return all(target.execute(select(1).select_from(table).limit(1)).first() is None for table in ours)
+    existing = set(inspect(target).get_table_names())
+    record_tables = [table for name, table in PromptRow.__table__.metadata.tables.items() if name in existing]
+    return all(
+        target.execute(select(1).select_from(table).limit(1)).first() is None for table in record_tables
+    )
 
 
-def _tables(source: Connection, target: Connection) -> list[Table]:
+def _common_tables(source: Connection, target: Connection) -> list[Table]:
     """Return the tables that both databases have, as in the source, referenced tables first."""
-    there = set(inspect(target).get_table_names()) - {VERSION_TABLE}
+    common_names = set(inspect(target).get_table_names()) - {VERSION_TABLE}
     if not _is_sqlite(target):
-        there &= (
-            PromptRow.__table__.metadata.tables.keys()
-        )  # other tables, such as a queue's, are not part of a record
+        # Other tables, such as a queue's, are not part of a record.
+        common_names &= PromptRow.__table__.metadata.tables.keys()
+
     metadata = MetaData()
-    metadata.reflect(source, only=lambda name, _: name in there)
-    return [table for table in metadata.sorted_tables if table.name in there]
+    metadata.reflect(source, only=lambda name, _: name in common_names)
+    return [table for table in metadata.sorted_tables if table.name in common_names]
 
 
-def _columns(table: Table) -> dict[str, Column[Any]]:
+def _columns_by_name_today(table: Table) -> dict[str, Column[Any]]:
     """Return the columns of a record's table to be copied, by the names that they have today.
 
     The tables of an older schema are made as today's are: a column that has been renamed since goes where its
     values belong, and one that there is no more is left out.
     """
-    ours = PromptRow.__table__.metadata.tables[table.name].columns
-    renamed = {column.info["former"]: column.name for column in ours}
-    columns = {renamed.get(column.name, column.name): column for column in table.columns}
-    return {name: column for name, column in columns.items() if name in ours}
+    columns_today = PromptRow.__table__.metadata.tables[table.name].columns
+    name_today = {column.info["former"]: column.name for column in columns_today}
+    columns = {name_today.get(column.name, column.name): column for column in table.columns}
+    return {name: column for name, column in columns.items() if name in columns_today}
 
 
-def _batches(source: Connection, table: Table, columns: Iterable[Column[Any]]) -> Iterator[list[TableLine]]:
+def _row_batches(
+    source: Connection, table: Table, columns: Iterable[Column[Any]]
+) -> Iterator[list[TableLine]]:
     query = select(*columns).order_by(*table.primary_key.columns)
     rows = source.execute(query, execution_options={"yield_per": BATCH})
-    for part in rows.partitions():
-        yield [tuple(row) for row in part]
+    for batch in rows.partitions():
+        yield [tuple(row) for row in batch]
 
 
-def _as_text(lines: list[TableLine]) -> list[TableLine]:
+def _with_instants_as_text(lines: list[TableLine]) -> list[TableLine]:
     """Return lines with instants as SQLite's texts, which PostgreSQL reads too."""
     return [tuple(map(_value_as_text, line)) for line in lines]
 
@@ -139,12 +148,12 @@ def _continue_ids(target: Connection, tables: list[Table]) -> None:
     """Set PostgreSQL's sequences to continue after the copied ids."""
     for table in tables:
         if "id" in table.columns and isinstance(table.c.id.type, Integer):
-            name = target.dialect.identifier_preparer.format_table(table)
-            last: Any = target.scalar(select(func.max(table.c.id)))
-            if last is not None:
+            quoted_name = target.dialect.identifier_preparer.format_table(table)
+            last_id: Any = target.scalar(select(func.max(table.c.id)))
+            if last_id is not None:
                 target.execute(
                     text("SELECT setval(pg_get_serial_sequence(:table, 'id'), :last)"),
-                    {"table": name, "last": last},
+                    {"table": quoted_name, "last": last_id},
                 )
 
 
@@ -176,32 +185,33 @@ def atomic_file(
 
         target.parent.mkdir(parents=True, exist_ok=True)
         with _file_lock(target.with_name(f".{key or target.name}.lock")):
-            part = target.with_name(f".{target.name}.part")
+            temporary = target.with_name(f".{target.name}.part")
             for leftover in target.parent.glob(f".{pattern or escape(target.name)}.part*"):
                 leftover.unlink()
 
             try:
-                yield part
-                sync_to_disk(part)
+                yield temporary
+                sync_to_disk(temporary)
                 with room or nullcontext():
-                    part.replace(target)
+                    temporary.replace(target)
                 sync_to_disk(target.parent)
             finally:
                 for suffix in SQLITE_SUFFIXES:
-                    part.with_name(part.name + suffix).unlink(missing_ok=True)
+                    temporary.with_name(temporary.name + suffix).unlink(missing_ok=True)
 
 
 @contextmanager
-def _file_lock(lock: Path) -> Iterator[None]:
-    with lock.open("w") as file:
+def _file_lock(lock_path: Path) -> Iterator[None]:
+    with lock_path.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not lock.exists() or not os.path.samestat(os.fstat(file.fileno()), lock.stat()):
+            is_same_file = lock_path.exists() and os.path.samestat(os.fstat(file.fileno()), lock_path.stat())
+            if not is_same_file:
                 raise BlockingIOError  # another process had it, and removed it when done
         except BlockingIOError as error:
-            message = f"another process is writing to {lock.parent}"
+            message = f"another process is writing to {lock_path.parent}"
             raise ArenaError("locked", message, "try again when it has finished") from error
         try:
             yield
         finally:
-            lock.unlink(missing_ok=True)
+            lock_path.unlink(missing_ok=True)

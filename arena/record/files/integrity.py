@@ -26,7 +26,7 @@ from arena.record.schema.database import (
 from arena.record.schema.database_errors import translated_file_errors
 
 MAGIC = b"SQLite format 3\0"
-HEAD = 100
+HEADER_LENGTH = 100
 STEPS_BETWEEN_CALLS = 100_000
 """Steps of SQLite's machine between two looks up from work: some milliseconds."""
 LONGEST_LOOK = 0.25
@@ -104,54 +104,55 @@ def reporting_progress(connection: Connection, stage: str, progress: ProgressCal
     """Report progress of a stage, in a file repeatedly; an exception raised there ends the work at once."""
     progress(stage, 0, None)
     driver = connection.connection.driver_connection
-    raised = list[BaseException]()
+    raised_errors = list[BaseException]()
     if not isinstance(driver, sqlite3.Connection):
         yield
         return
 
-    def ask() -> bool:
+    def report() -> bool:
         try:
-            if not raised:
+            if not raised_errors:
                 progress(stage, 0, None)
         except BaseException as error:  # noqa: BLE001 - a key press too; it is raised below
-            raised.append(error)
-        return bool(raised)
+            raised_errors.append(error)
+        return bool(raised_errors)
 
-    driver.set_progress_handler(ask, STEPS_BETWEEN_CALLS)
+    # SQLite breaks off the statement once the handler returns True, with an error of its own.
+    driver.set_progress_handler(report, STEPS_BETWEEN_CALLS)
     try:
         yield
     except Exception:
-        if not raised:
+        if not raised_errors:
             raise
     finally:
         driver.set_progress_handler(None, STEPS_BETWEEN_CALLS)
-    if raised:
-        raise raised[0]
+    if raised_errors:
+        raise raised_errors[0]
 
 
 @contextmanager
-def naming_errors(path: Path, name: str) -> Iterator[None]:
+def naming_errors(scratch: Path, original_name: str) -> Iterator[None]:
     """Name the original in errors about a scratch file, which users don't know."""
     try:
         yield
     except ArenaError as error:
-        message = error.message.replace(str(path), name)
+        message = error.message.replace(str(scratch), original_name)
         raise ArenaError(error.code, message, error.hint, error.status) from error
 
 
 def _check_upgraded(
-    older: Connection, path: Path, check: ContentCheck, progress: ProgressCallback
+    connection_to_older: Connection, path: Path, check: ContentCheck, progress: ProgressCallback
 ) -> RecordContent:
     scratch = path.with_name(f"{path.name}.scratch")
     try:
-        copy_to_file(older, scratch, progress)
-        newer = connect(scratch)
+        copy_to_file(connection_to_older, scratch, progress)
+        upgraded = connect(scratch)
         try:
-            upgrade(newer)
-            with reading(newer) as connection:
+            upgrade(upgraded)
+            with reading(upgraded) as connection:
                 return check(connection, path, progress)
         finally:
-            newer.dispose()
+            upgraded.dispose()
     finally:
         scratch.unlink(missing_ok=True)
 
@@ -161,13 +162,17 @@ def _check_size(path: Path) -> None:
     if not path.is_file():
         raise ArenaError("no_file", f"there is no file {path}", "name one of your backups")
     with translated_file_errors(path), closing(path.open("rb")) as file:
-        head = file.read(HEAD)
-    if not head or not MAGIC.startswith(head[: len(MAGIC)]):
+        header = file.read(HEADER_LENGTH)
+    if not header or not MAGIC.startswith(header[: len(MAGIC)]):
         raise _not_a_record(path)
-    size = int.from_bytes(head[16:18], "big")
-    length = int.from_bytes(head[28:32], "big") * (65_536 if size == 1 else size)
+
+    # By SQLite's file format: the page size, of which 1 means 65,536, and the number of pages.
+    page_size = int.from_bytes(header[16:18], "big")
+    if page_size == 1:
+        page_size = 65_536
+    stated_length = int.from_bytes(header[28:32], "big") * page_size
     has_log = path.with_name(f"{path.name}-wal").exists()
-    if len(head) < HEAD or (path.stat().st_size < length and not has_log):
+    if len(header) < HEADER_LENGTH or (path.stat().st_size < stated_length and not has_log):
         raise ArenaError("damaged", f"{path} is truncated", RETAKE_HINT)
 
 

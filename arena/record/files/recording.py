@@ -14,7 +14,7 @@ from arena.record.schema.typed import columns_of, select
 from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
 from markets.bundle import Sighting
-from markets.model import Listing, Market, MarketId, Quote
+from markets.model import Listing, Market, MarketId, Quote, Resolution
 
 ONE_DAY = timedelta(days=1)
 Pages = dict[MarketId, list[tuple[datetime, Market]]]
@@ -35,21 +35,34 @@ def read_sightings(
     ids = read_known_ids(connection, until)
     pages = _page_versions(connection, ids, since, until)
     for versions in pages.values():
-        yield from (Sighting(at, (Listing(page, None),)) for at, page in versions)
+        for at, page in versions:
+            yield Sighting(at, (Listing(page, None),))
     yield from _quote_sightings(pages, _price_changes(connection, since, until))
-    ends = _ends_of_days(connection, since, until)
-    newest = dict[MarketId, datetime]()
-    for number, at in enumerate(ends, 1):
+
+    ends_of_days = _ends_of_days(connection, since, until)
+    last_seen = dict[MarketId, datetime]()
+    for days_done, at in enumerate(ends_of_days, 1):
         for market, (row, seen_at) in read_quote_rows_as_of(connection, ids, at).items():
             # A market that nobody has looked at since the last midnight has the same price and time again.
-            if seen_at >= since and newest.get(market) != seen_at:
-                newest[market] = seen_at
+            if seen_at >= since and last_seen.get(market) != seen_at:
+                last_seen[market] = seen_at
                 yield from _quote_sightings(pages, [quote_of(row, seen_at)])
-        read(number, len(ends))
-    for some in batches(ids):  # every version from when the arena learnt it: no replay knows it sooner
-        learnt = read_learnt_resolutions(connection, some, until)
-        known = (replace(end, known_at=max(end.known_at, at)) for end, at in learnt if at <= until)
-        yield Sighting(until, (), tuple(known))
+        read(days_done, len(ends_of_days))
+
+    for batch in batches(ids):
+        yield Sighting(until, (), _resolutions_as_learnt(connection, batch, until))
+
+
+def _resolutions_as_learnt(
+    connection: Connection, ids: Sequence[MarketId], until: datetime
+) -> tuple[Resolution, ...]:
+    """Return every version learnt by an instant, known from when it was learnt: no replay knows it sooner."""
+    resolutions = []
+    for resolution, learnt_at in read_learnt_resolutions(connection, ids, until):
+        if learnt_at <= until:
+            known_at = max(resolution.known_at, learnt_at)
+            resolutions.append(replace(resolution, known_at=known_at))
+    return tuple(resolutions)
 
 
 def _page_versions(
@@ -59,29 +72,34 @@ def _page_versions(
     versions: Pages = defaultdict(list)
     for market, page in read_pages_as_of(connection, ids, since).items():
         versions[market].append((since, page))
+
     columns = (MarketVersionRow.market_id, MarketVersionRow.at, *columns_of(MarketVersionRow, PAGE_FIELDS))
-    later = select(*columns).where(MarketVersionRow.at > since, MarketVersionRow.at <= until)
-    for row in connection.execute(later.order_by(MarketVersionRow.market_id, MarketVersionRow.version)):
+    changes = select(*columns).where(MarketVersionRow.at > since, MarketVersionRow.at <= until)
+    for row in connection.execute(changes.order_by(MarketVersionRow.market_id, MarketVersionRow.version)):
         versions[row.market_id].append((row.at, Market(row.market_id, **attributes_of(row, *PAGE_FIELDS))))
     return versions
 
 
 def _price_changes(connection: Connection, since: datetime, until: datetime) -> Iterator[Quote]:
     columns = (QuoteRow.market_id, *columns_of(QuoteRow, QUOTE_FIELDS))
-    rows = (
+    query = (
         select(*columns).where(QuoteRow.at >= since, QuoteRow.at <= until).order_by(QuoteRow.at, QuoteRow.id)
     )
-    yield from (quote_of(row) for row in connection.execute(rows, execution_options={"yield_per": 1000}))
+    for row in connection.execute(query, execution_options={"yield_per": 1000}):
+        yield quote_of(row)
 
 
 def _ends_of_days(connection: Connection, since: datetime, until: datetime) -> list[datetime]:
     """Return every midnight after the first price, and the end itself."""
-    first = connection.scalar(select(QuoteRow.at).where(QuoteRow.at >= since).order_by(QuoteRow.at).limit(1))
-    if first is None or first > until:
+    first_price_at = connection.scalar(
+        select(QuoteRow.at).where(QuoteRow.at >= since).order_by(QuoteRow.at).limit(1)
+    )
+    if first_price_at is None or first_price_at > until:
         return []
-    midnight = datetime.combine(first.date(), time(), first.tzinfo)
-    days = (until - midnight) // ONE_DAY
-    return [*(midnight + number * ONE_DAY for number in range(1, days + 1)), until]
+    first_midnight = datetime.combine(first_price_at.date(), time(), first_price_at.tzinfo)
+    days = (until - first_midnight) // ONE_DAY
+    midnights = [first_midnight + number * ONE_DAY for number in range(1, days + 1)]
+    return [*midnights, until]
 
 
 def _quote_sightings(pages: Pages, quotes: Iterable[Quote]) -> Iterator[Sighting]:
@@ -89,6 +107,8 @@ def _quote_sightings(pages: Pages, quotes: Iterable[Quote]) -> Iterator[Sighting
     for quote in quotes:
         versions = pages.get(quote.market_id)
         if versions:
-            at = max(quote.at, versions[0][0])
-            page = [page for page_at, page in versions if page_at <= at][-1]
+            first_page_at, _ = versions[0]
+            at = max(quote.at, first_page_at)
+            pages_until_then = [page for page_at, page in versions if page_at <= at]
+            page = pages_until_then[-1]
             yield Sighting(at, (Listing(page, quote),))

@@ -67,36 +67,39 @@ def restore(
     """
     target = record_file(database)
     if target is None:
-        return _into_server(file, database, check, progress)
+        return _restore_to_server(file, database, check, progress)
     if target.exists():
         if file.exists() and target.samefile(file):
             raise ArenaError("same_file", f"{file} is the record itself", "name a backup of it")
         if not force:
             hint = "--force moves it aside and restores; --database names another"
             raise ArenaError("exists", f"{target} already has a record", hint)
+
     version = check_pages(file, progress)
-    aside = (
-        target.with_name(f"{target.stem}-until-{at:{NAME_TIME}}{target.suffix}") if target.exists() else None
-    )
-    room = None if aside is None else moving_aside(target, aside)
+    aside = None
+    room = None
+    if target.exists():
+        aside = target.with_name(f"{target.stem}-until-{at:{NAME_TIME}}{target.suffix}")
+        room = moving_aside(target, aside)
+
     with atomic_file(target, room=room) as part, naming_errors(part, str(file)):
         content = _upgraded_copy(file, part, version, check, progress)
     return RestoreResult(content, version, aside)
 
 
 def _upgraded_copy(
-    file: Path, part: Path, version: str, check: ContentCheck, progress: ProgressCallback
+    file: Path, copy: Path, version: str, check: ContentCheck, progress: ProgressCallback
 ) -> RecordContent:
     """Copy a record to another file, upgrade it to the newest schema and verify it there."""
     with open_read_only(str(file), older=True) as engine, reading(engine) as connection:
-        copy_to_file(connection, part, progress)
-    set_application_id(part, 0)
+        copy_to_file(connection, copy, progress)
+    set_application_id(copy, 0)
     if version != newest_schema_version():
-        engine = connect(part)
+        engine = connect(copy)
         upgrade(engine)
         engine.dispose()
-    with open_read_only(str(part)) as engine, reading(engine) as connection:
-        return check(connection, part, progress)
+    with open_read_only(str(copy)) as engine, reading(engine) as connection:
+        return check(connection, copy, progress)
 
 
 @contextmanager
@@ -106,23 +109,23 @@ def moving_aside(target: Path, aside: Path) -> Iterator[None]:
         raise ArenaError("exists", f"{aside} already exists", "move it away")
     with (
         translated_file_errors(target),
-        closing(sqlite3.connect(target, isolation_level=None, timeout=0)) as old,
+        closing(sqlite3.connect(target, isolation_level=None, timeout=0)) as connection,
     ):
-        _lock_record(old)
-        for end in SQLITE_SUFFIXES[1:]:
-            log = target.with_name(target.name + end)
-            if log.exists():
-                log.rename(aside.with_name(aside.name + end))
-        _link(target, aside)
+        _lock_record(connection)
+        for suffix in SQLITE_SUFFIXES[1:]:
+            side_file = target.with_name(target.name + suffix)
+            if side_file.exists():
+                side_file.rename(aside.with_name(aside.name + suffix))
+        _link_or_rename(target, aside)
         yield
 
 
-def _lock_record(old: sqlite3.Connection) -> None:
+def _lock_record(connection: sqlite3.Connection) -> None:
     """Lock the record against all other processes, and checkpoint its log."""
     try:
-        old.execute("PRAGMA journal_mode = DELETE")
-        old.execute("BEGIN EXCLUSIVE")
-        if old.execute("PRAGMA journal_mode").fetchone() != ("delete",):
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("BEGIN EXCLUSIVE")
+        if connection.execute("PRAGMA journal_mode").fetchone() != ("delete",):
             raise sqlite3.OperationalError("database is locked")  # somebody came between the two
     except sqlite3.OperationalError:
         raise  # somebody is at it
@@ -131,7 +134,7 @@ def _lock_record(old: sqlite3.Connection) -> None:
             raise
 
 
-def _link(target: Path, aside: Path) -> None:
+def _link_or_rename(target: Path, aside: Path) -> None:
     """Link a file under a second name, so that the first always exists; rename it if links don't work."""
     try:
         aside.hardlink_to(target)
@@ -141,7 +144,9 @@ def _link(target: Path, aside: Path) -> None:
         target.rename(aside)
 
 
-def _into_server(file: Path, database: str, check: ContentCheck, progress: ProgressCallback) -> RestoreResult:
+def _restore_to_server(
+    file: Path, database: str, check: ContentCheck, progress: ProgressCallback
+) -> RestoreResult:
     version = check_pages(file, progress)
     if version != newest_schema_version():
         message = f"{file} was written by an older arena (schema {version})"
@@ -159,40 +164,43 @@ def move_record(
     """Copy a record to a new file or a server's empty database, without changing the record."""
     file = record_file(to)
     if file is not None:
-        return _to_file(source, file, check, progress)
+        return _move_to_file(source, file, check, progress)
     target = connect(to)
     try:
-        return _to_server(source, target, check, progress)
+        return _move_to_server(source, target, check, progress)
     finally:
         target.dispose()
 
 
-def _to_file(source: Engine, path: Path, check: ContentCheck, progress: ProgressCallback) -> RecordContent:
+def _move_to_file(
+    source: Engine, path: Path, check: ContentCheck, progress: ProgressCallback
+) -> RecordContent:
     if path.exists():
         raise ArenaError("exists", f"{path} already exists", "name another file, or move it")
-    with atomic_file(path) as part:
-        with reading(source) as here:
-            copy_to_file(here, part, progress)
-            before = state_hash(here)
-        return _check_same_hash(before, examine_file(part, check, progress), str(path))
+    with atomic_file(path) as temporary:
+        with reading(source) as connection:
+            copy_to_file(connection, temporary, progress)
+            source_hash = state_hash(connection)
+        return _check_same_hash(source_hash, examine_file(temporary, check, progress), str(path))
 
 
-def _to_server(
+def _move_to_server(
     source: Engine, target: Engine, check: ContentCheck, progress: ProgressCallback
 ) -> RecordContent:
     name = record_name(target.url)
-    with target.connect() as connection:
-        if not is_empty(connection):
+    with target.connect() as checking:
+        if not is_empty(checking):
             raise ArenaError("not_empty", f"{name} already holds a record", "name an empty database")
     upgrade(target)
-    with reading(source) as here, target.begin() as there:
-        allow_long_change(there)
-        copy_rows(here, there, progress)
-        return _check_same_hash(state_hash(here), check(there, name, progress), name)
+    with reading(source) as source_connection, target.begin() as target_connection:
+        allow_long_change(target_connection)
+        copy_rows(source_connection, target_connection, progress)
+        source_hash = state_hash(source_connection)
+        return _check_same_hash(source_hash, check(target_connection, name, progress), name)
 
 
-def _check_same_hash(before: str, after: RecordContent, name: str) -> RecordContent:
-    if before != after.state_hash:
-        message = f"the copy at {name} has the state hash {after.state_hash}, not {before}"
+def _check_same_hash(source_hash: str, copied: RecordContent, name: str) -> RecordContent:
+    if source_hash != copied.state_hash:
+        message = f"the copy at {name} has the state hash {copied.state_hash}, not {source_hash}"
         raise ArenaError("differs", message, "the copy was deleted; please report this")
-    return after
+    return copied

@@ -38,12 +38,12 @@ class AnswerRoom:
             self.close = weakref.finalize(self, os.close, self.file)
             os.unlink(name)  # noqa: PTH108
 
-        start = self.answers * ROOM_FOR_ANSWER
-        end = answers * ROOM_FOR_ANSWER
+        reserved_bytes = self.answers * ROOM_FOR_ANSWER
+        wanted_bytes = answers * ROOM_FOR_ANSWER
         if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(self.file, start, end - start)
+            os.posix_fallocate(self.file, reserved_bytes, wanted_bytes - reserved_bytes)
         else:
-            os.write(self.file, bytes(end - start))
+            os.write(self.file, bytes(wanted_bytes - reserved_bytes))
 
     def release(self) -> bool:
         """Release the space for what has to be written; return whether there was any."""
