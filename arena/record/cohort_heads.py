@@ -40,22 +40,22 @@ def read_head(
     return CohortHead(cohort, round_number, heads[round_number])
 
 
-def _find_head(connection: Connection, stored: StoredCohort, text: str) -> CohortHead:
+def _find_head(connection: Connection, stored: StoredCohort, typed_head: str) -> CohortHead:
     """Return the round of a cohort with this head; raise `ArenaError` if there is none."""
-    head = text.strip().lower()
+    head = typed_head.strip().lower()
     if not HEAD.fullmatch(head):
-        raise ArenaError("bad_hash", f"{text!r} is not a head", "a head is 64 hexadecimal digits")
+        raise ArenaError("bad_hash", f"{typed_head!r} is not a head", "a head is 64 hexadecimal digits")
 
     cohort = stored.cohort.number
     heads = round_heads(connection, stored.id)
-    for round_number, known in heads.items():
-        if known == head:
+    for round_number, head_of_round in heads.items():
+        if head_of_round == head:
             return CohortHead(cohort, round_number, head)
 
     hint = "another record's, or this one was changed: run arena admin verify"
-    for other in read_cohorts(connection):
-        if head in round_heads(connection, other.id).values():
-            hint = f"it is one of cohort {other.cohort.number}"
+    for other_cohort in read_cohorts(connection):
+        if head in round_heads(connection, other_cohort.id).values():
+            hint = f"it is one of cohort {other_cohort.cohort.number}"
             break
     listed = ", ".join(map(str, heads))
     message = f"no round of cohort {cohort} has this head; rounds with a head: {listed}"

@@ -144,15 +144,15 @@ def state_hash(connection: Connection) -> str:
     rounds = select(*ROUND_KEY, RoundRow.at).join(CohortRow, RoundRow.cohort_id == CohortRow.id)
 
     parts: dict[str, Iterable[FactLine]] = {
-        "cohort": _cohorts(connection),
+        "cohort": _cohort_lines(connection),
         "prompt": sorted(_rows(connection, select(PromptRow.text))),
         "snapshot": facts.pop("snapshot"),
         "round": _rows(connection, rounds.order_by(*ROUND_KEY)),
     }
     parts |= facts
     parts["call"] = _last_answers(facts["call"])
-    parts["resolution"] = _resolutions(connection)
-    return _hash_of([kind, *line] for kind, lines in parts.items() for line in lines)
+    parts["resolution"] = _resolution_lines(connection)
+    return _hash_lines([kind, *line] for kind, lines in parts.items() for line in lines)
 
 
 def fact_lines(connection: Connection) -> Facts:
@@ -162,7 +162,7 @@ def fact_lines(connection: Connection) -> Facts:
     marks = select(*key, *figures).from_joined(MarkRow, EntrantRow, CohortRow).order_by(*key)
 
     facts = _facts(connection, WHOLE)
-    facts["resolution"] = iter(_resolutions(connection))
+    facts["resolution"] = iter(_resolution_lines(connection))
     facts["mark"] = _rows(connection, marks)
     return facts
 
@@ -174,33 +174,33 @@ def round_heads(connection: Connection, cohort_id: int) -> dict[int, str]:
     head = digest(["cohort", number, digest(frozen)])
 
     heads = {0: head}
-    before: StoredRound | None = None
+    previous_round: StoredRound | None = None
     for stored_round in read_rounds(connection, cohort_id):
         if not stored_round.done:
             break
-        head = _hash_of(_head_lines(connection, cohort_id, stored_round, before, head))
+        head = _hash_lines(_head_lines(connection, cohort_id, stored_round, previous_round, head))
         heads[stored_round.number] = head
-        before = stored_round
+        previous_round = stored_round
     return heads
 
 
-def _hash_of(lines: Iterable[FactLine]) -> str:
+def _hash_lines(lines: Iterable[FactLine]) -> str:
     """Return the SHA-256 over lines, each as canonical JSON with a newline."""
-    whole = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for line in lines:
-        whole.update(f"{canonical(line)}\n".encode())
-    return whole.hexdigest()
+        sha256.update(f"{canonical(line)}\n".encode())
+    return sha256.hexdigest()
 
 
 def _head_lines(
     connection: Connection,
     cohort_id: int,
     stored_round: StoredRound,
-    before: StoredRound | None,
-    last_head: str,
+    previous_round: StoredRound | None,
+    previous_head: str,
 ) -> Iterator[FactLine]:
     """Yield the head before, and all that a round adds, naming its cohort and number only once."""
-    yield ["head", last_head]
+    yield ["head", previous_head]
     yield ["round", stored_round.number, stored_round.at]
 
     scope = FIRST_ROUND
@@ -210,24 +210,25 @@ def _head_lines(
         "round": stored_round.id,
         "at": stored_round.at,
     }
-    if before is not None:
+    if previous_round is not None:
         scope = LATER_ROUND
-        values["before"] = before.at
+        values["before"] = previous_round.at
 
     facts = _facts(connection, scope, values)
-    yield from _seen(facts.pop("snapshot"))
+    yield from _seen_lines(facts.pop("snapshot"))
     for kind, lines in facts.items():
         if kind == "call":
             yield from _first_answers(lines)
         else:
-            known = 1 if kind == "entry" else 2
+            # Lines begin with the number of the cohort, and all but entries with that of the round.
+            repeated = 1 if kind == "entry" else 2
             for line in lines:
-                yield [kind, *line[known:]]
+                yield [kind, *line[repeated:]]
 
 
-def _seen(places: Iterable[FactLine]) -> Iterator[FactLine]:
+def _seen_lines(items: Iterable[FactLine]) -> Iterator[FactLine]:
     """Yield the line of what was seen, if the snapshot shows anything."""
-    for _, _, position, market_id, page, *price in places:
+    for _, _, position, market_id, page, *price in items:
         if position is not None:
             yield ["seen", position, market_id, *price, page]
 
@@ -237,23 +238,23 @@ def _facts(connection: Connection, scope: Scope, values: Values | None = None) -
 
     These are the numbers of the cohort, the round and the entrant, as far as a kind has them.
     """
-    facts = {"snapshot": _snapshots(connection, scope, values)}
-    for kind, query in _queries(scope).items():
+    facts = {"snapshot": _snapshot_lines(connection, scope, values)}
+    for kind, query in _fact_queries(scope).items():
         lines = _rows(connection, query, values)
         if kind == "forecast":
             lines = map(_without_empty_last, lines)
-        facts[kind] = _by_text(lines, BY_TEXT[kind]) if kind in BY_TEXT else lines
+        facts[kind] = _sorted_within_groups(lines, BY_TEXT[kind]) if kind in BY_TEXT else lines
     return facts
 
 
-def _by_text(lines: Iterable[FactLine], size: int) -> Iterator[FactLine]:
+def _sorted_within_groups(lines: Iterable[FactLine], key_length: int) -> Iterator[FactLine]:
     """Yield lines sorted in full, given lines sorted only by their first values."""
-    for _, own in groupby(lines, key=itemgetter(slice(size))):
-        yield from sorted(own)
+    for _, group in groupby(lines, key=itemgetter(slice(key_length))):
+        yield from sorted(group)
 
 
 @cache
-def _queries(scope: Scope) -> dict[str, AnySelect]:
+def _fact_queries(scope: Scope) -> dict[str, AnySelect]:
     """Return the queries for the facts of each kind but snapshots.
 
     They are made once: for each round anew, the heads of the demo's cohorts take 20% longer.
@@ -304,20 +305,20 @@ def _rows(connection: Connection, query: AnySelect, values: Values | None = None
         yield list(row)
 
 
-def _cohorts(connection: Connection) -> Iterator[FactLine]:
+def _cohort_lines(connection: Connection) -> Iterator[FactLine]:
     """Yield what each cohort froze, without the hash of its config file."""
     query = select(CohortRow.number, CohortRow.frozen).order_by(CohortRow.number)
     for number, frozen in _rows(connection, query):
         yield [number, CONFIG_HASH.sub("", published_text(frozen), count=1)]
 
 
-def _resolutions(connection: Connection) -> list[FactLine]:
+def _resolution_lines(connection: Connection) -> list[FactLine]:
     """Return the resolutions of markets, ordered by id and version."""
     lines = _rows(connection, select(*hashed_columns(ResolutionRow)))
     return sorted(map(_without_empty_last, lines), key=BY_MARKET_AND_VERSION)
 
 
-def _snapshots(connection: Connection, scope: Scope, values: Values | None) -> Iterator[FactLine]:
+def _snapshot_lines(connection: Connection, scope: Scope, values: Values | None) -> Iterator[FactLine]:
     """Yield each place of each snapshot: a market's page, by hash, and its quote."""
     pages, places = _snapshot_queries(scope)
     hashes = {}
@@ -369,25 +370,28 @@ def _last_answers(calls: Iterable[FactLine]) -> Iterator[FactLine]:
 
     Parts that were asked at once are answered in any order, so attempts don't tell which of them was last.
     """
-    for turn, own in groupby(calls, key=BY_TURN):
+    for turn, calls_of_turn in groupby(calls, key=BY_TURN):
         replies = {}
-        for *_, stage, sample, messages, _seed, reply, _finish, _model, _fingerprint in own:
+        for *_, stage, sample, messages, _seed, reply, _finish, _model, _fingerprint in calls_of_turn:
             replies[stage, sample, messages] = reply
 
-        before = None
+        previous_key = None
+        previous_messages = ""
         for stage, sample, messages in sorted(replies):
-            # As JSON lists go, those with more messages come just before the one that they continue.
-            begins = (stage, sample, messages[:-1])
-            is_continued = before is not None and (*before[:2], before[2][: len(messages) - 1]) == begins
+            # As JSON lists go, those with more messages come just before the one that they continue, and they
+            # begin like that one without its closing bracket.
+            is_of_same_key = (stage, sample) == previous_key
+            is_continued = is_of_same_key and previous_messages.startswith(messages[:-1])
             if not is_continued:
                 yield [*turn, stage, sample, messages, replies[stage, sample, messages]]
-            before = stage, sample, messages
+            previous_key = stage, sample
+            previous_messages = messages
 
 
 def _first_answers(calls: Iterable[FactLine]) -> Iterator[FactLine]:
     """Yield the first good answer to each question of each entrant of a round, the question as a hash."""
-    first: dict[tuple[Any, ...], FactLine] = {}
+    first_answers: dict[tuple[Any, ...], FactLine] = {}
     for _, _, entrant, stage, sample, messages, seed, *answer in calls:
-        first.setdefault((entrant, stage, sample, prompt_hash(messages, seed)), answer)
-    for question in sorted(first):
-        yield ["answer", *question, *first[question]]
+        first_answers.setdefault((entrant, stage, sample, prompt_hash(messages, seed)), answer)
+    for question in sorted(first_answers):
+        yield ["answer", *question, *first_answers[question]]
