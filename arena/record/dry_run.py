@@ -55,32 +55,32 @@ class DryRunRecord(Record):
     reserved: dict[int, int] = field(default_factory=dict)
     snapshots: list[Snapshot] = field(default_factory=list)
     evidence: list[GatheredEvidence] = field(default_factory=list)
-    told: dict[str, str] = field(default_factory=dict)
-    listed: set[str] = field(default_factory=set)
+    tool_texts: dict[str, str] = field(default_factory=dict)
+    listed_urls: set[str] = field(default_factory=set)
     stand_ins: dict[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         """Register the stand-ins for queries and changes."""
 
-        def replace(real: Callable[Concatenate[Connection, ...], T], stand_in: Callable[..., T]) -> None:
+        def register(real: Callable[Concatenate[Connection, ...], T], stand_in: Callable[..., T]) -> None:
             self.stand_ins[real] = stand_in
 
-        replace(read_prompts, self._read_prompts)
-        replace(read_calls, lambda *_: {})  # no answer is known yet: the model shall be asked
-        replace(read_evidence, self._read_evidence)
-        replace(read_spent, self._read_spent)
-        replace(add_catalogue, lambda _source, listings, at, **_: SyncResult(0, at, len(listings)))
-        replace(claim_turns, lambda _round, entrant_ids, *_: dict.fromkeys(entrant_ids, 0))
-        replace(add_snapshot, lambda _cohort, _number, snapshot, _round: self.snapshots.append(snapshot))
-        replace(add_evidence, lambda _round, _place, gathered: self.evidence.append(gathered))
-        replace(add_call, self._add_call)
-        replace(add_tool_result, self._add_tool_result)
-        replace(read_tool_text, lambda _round, key: self.told.get(key))
-        replace(read_listed, lambda _round: self.listed)
-        replace(quarantine_records, lambda *_: None)
-        replace(reserve, self._reserve)
-        replace(renew_reservations, lambda *_: None)  # nobody else waits for them
-        replace(lose_reservations, lambda *_: None)
+        register(read_prompts, self._read_prompts)
+        register(read_calls, lambda *_: {})  # no answer is known yet: the model shall be asked
+        register(read_evidence, self._read_evidence)
+        register(read_spent, self._read_spent)
+        register(add_catalogue, lambda _source, listings, at, **_: SyncResult(0, at, len(listings)))
+        register(claim_turns, lambda _round, entrant_ids, *_: dict.fromkeys(entrant_ids, 0))
+        register(add_snapshot, lambda _cohort, _number, snapshot, _round: self.snapshots.append(snapshot))
+        register(add_evidence, lambda _round, _place, gathered: self.evidence.append(gathered))
+        register(add_call, self._add_call)
+        register(add_tool_result, self._add_tool_result)
+        register(read_tool_text, lambda _round, key: self.tool_texts.get(key))
+        register(read_listed, lambda _round: self.listed_urls)
+        register(quarantine_records, lambda *_: None)
+        register(reserve, self._reserve)
+        register(renew_reservations, lambda *_: None)  # nobody else waits for them
+        register(lose_reservations, lambda *_: None)
 
     def read(self, query: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return the result of a query, from a stand-in if there is one, else from the record."""
@@ -110,8 +110,8 @@ class DryRunRecord(Record):
         return (0, self.snapshots[-1]) if self.snapshots else super().snapshot(cohort_id, at)
 
     def _read_prompts(self, hashes: Collection[str]) -> dict[str, str]:
-        texts = {key: self.texts[key] for key in hashes if key in self.texts}
-        return super().read(read_prompts, hashes) | texts
+        new_texts = {key: self.texts[key] for key in hashes if key in self.texts}
+        return super().read(read_prompts, hashes) | new_texts
 
     def _read_evidence(self, round_id: int) -> dict[MarketId, tuple[Article, ...]]:
         if not self.evidence:
@@ -125,8 +125,8 @@ class DryRunRecord(Record):
         limits = terms.budget.limits
         payer = request.payer
         spent = self._read_spent(payer.round_id, payer.entrant_id, midnight(request.made_at), limits)
-        reserved = dict.fromkeys(limits, sum(self.reserved.values()))
-        refusal = check_budget(terms.budget, request.worst, spent, reserved)
+        reserved_by_scope = dict.fromkeys(limits, sum(self.reserved.values()))
+        refusal = check_budget(terms.budget, request.worst, spent, reserved_by_scope)
         if refusal is not None:
             return refusal
         self.reserved[reservation_id] = request.worst or 0
@@ -141,12 +141,12 @@ class DryRunRecord(Record):
         _attempt: int,
         call: Call,
         _at: datetime,
-        place: Reservation | None,
+        reservation: Reservation | None,
         _incident: Incident | None,
     ) -> None:
         self.calls.append(call)
-        if place is not None:
-            del self.reserved[place.id]
+        if reservation is not None:
+            del self.reserved[reservation.id]
 
     def _add_tool_result(
         self,
@@ -156,17 +156,22 @@ class DryRunRecord(Record):
         result: ToolResult,
         _at: datetime,
     ) -> str:
-        self.listed.update(article.url for article in result.sources)
-        return self.told.setdefault(request_key(*request), result.text)
+        self.listed_urls.update(article.url for article in result.sources)
+        return self.tool_texts.setdefault(request_key(*request), result.text)
 
     def _read_spent(
         self, round_id: int, entrant_id: int, since: datetime, scopes: Collection[Scope]
     ) -> dict[Scope, int]:
         """Return the money spent in the dry run, plus the record's for the day and the arena."""
-        here = sum(call.cost if call.cost is not None else call.worst or 0 for call in self.calls)
-        lasting = [scope for scope in scopes if scope in LASTING_SCOPES]
-        before = super().read(read_spent, round_id, entrant_id, since, lasting) if lasting else {}
-        return {scope: here + before.get(scope, 0) for scope in scopes}
+        spent_here = 0
+        for call in self.calls:
+            spent_here += call.cost if call.cost is not None else call.worst or 0
+
+        lasting_scopes = [scope for scope in scopes if scope in LASTING_SCOPES]
+        spent_before: dict[Scope, int] = {}
+        if lasting_scopes:
+            spent_before = super().read(read_spent, round_id, entrant_id, since, lasting_scopes)
+        return {scope: spent_here + spent_before.get(scope, 0) for scope in scopes}
 
 
 @contextmanager
