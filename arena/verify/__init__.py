@@ -66,7 +66,7 @@ def find(
     Given its `address`, a large record is checked by several processes, one for each core by default. The
     findings do not depend on their number.
     """
-    found = Differences(most, tell)
+    differences = Differences(most, tell)
     parts = parts_of(connection, verified, part)
     check = PartCheck(verified, most, unpaid, part)
     workers = 1
@@ -76,19 +76,19 @@ def find(
     if workers > 1:
         results = find_by_processes(connection, address, parts, check, workers)
     else:
-        results = (check.find(connection, part_name, found.add) for part_name in parts)
+        results = (check.find(connection, part_name, differences.add) for part_name in parts)
 
     for done, result in enumerate(results, 1):
         if workers > 1:  # in this process each difference was added as soon as it was found
             for difference in result.listed:
-                found.add(difference)
-        found.left_out += result.left_out
-        found.unproved += result.unproved
+                differences.add(difference)
+        differences.left_out += result.left_out
+        differences.unproved += result.unproved
         progress(done, len(parts))
 
     if published is not None:
-        facts = RecordReader(connection, found.add, verified)
+        facts = RecordReader(connection, differences.add, verified)
         for difference in check_published(facts, published):
-            found.add(difference)
-        found.unproved += facts.unproved
-    return found
+            differences.add(difference)
+        differences.unproved += facts.unproved
+    return differences

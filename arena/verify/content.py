@@ -17,12 +17,12 @@ from arena.verify.verified import keep_verified, read_verified
 
 
 def verified_content(
-    connection: Connection, place: Path | str, progress: ProgressCallback = no_progress
+    connection: Connection, record_name: Path | str, progress: ProgressCallback = no_progress
 ) -> RecordContent:
     """Return the content of a record of the newest schema; raise `ArenaError` if it contradicts itself."""
     with reporting_progress(connection, "verifying", progress):
-        found = find(connection, most=1, unpaid=False)
-    _raise_differences(found, place, f"arena admin verify lists them; else {RETAKE_HINT}")
+        differences = find(connection, most=1, unpaid=False)
+    _raise_first_difference(differences, record_name, f"arena admin verify lists them; else {RETAKE_HINT}")
     with reporting_progress(connection, "hashing", progress):
         return RecordContent(newest_schema_version(), state_hash(connection), count_facts(connection))
 
@@ -30,7 +30,7 @@ def verified_content(
 def verify_next_part(
     connection: Connection,
     config: Path,
-    place: str,
+    record_name: str,
     at: datetime,
     progress: ProgressCallback = no_progress,
 ) -> VerifiedHead:
@@ -40,20 +40,20 @@ def verify_next_part(
     Raise `ArenaError` if something is wrong: nothing is noted then, and the next run reads the same rows
     again.
     """
-    before = read_verified(connection, config)
-    part = (before.part + 1) % PARTS if before.number else None
+    former = read_verified(connection, config)
+    part = (former.part + 1) % PARTS if former.number else None
     with reporting_progress(connection, "verifying", progress):
-        found = find(connection, most=1, unpaid=False, verified=before, part=part)
-    _raise_differences(found, place, "arena admin verify --all lists them")
-    return keep_verified(connection, config, at, before, part)
+        differences = find(connection, most=1, unpaid=False, verified=former, part=part)
+    _raise_first_difference(differences, record_name, "arena admin verify --all lists them")
+    return keep_verified(connection, config, at, former, part)
 
 
-def _raise_differences(found: Differences, place: Path | str, hint: str) -> None:
+def _raise_first_difference(differences: Differences, record_name: Path | str, hint: str) -> None:
     """Raise an error that names the first difference, if there is one."""
-    if not found.count:
+    if not differences.count:
         return
 
-    count = "one place" if found.count == 1 else f"{found.count:,} places"
-    first = found.listed[0]
-    message = f"{place} is inconsistent in {count}, first {first.table} {first.key}"
+    count = "one place" if differences.count == 1 else f"{differences.count:,} places"
+    first = differences.listed[0]
+    message = f"{record_name} is inconsistent in {count}, first {first.table} {first.key}"
     raise ArenaError("differs", message, hint)

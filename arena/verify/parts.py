@@ -88,21 +88,21 @@ class PartCheck:
         self, connection: Connection, part: Part, tell: Callable[[Difference], None] | None = None
     ) -> Differences:
         """Return the contradictions in one part."""
-        found = Differences(self.most, tell)
-        facts = RecordReader(connection, found.add, self.verified, self.again)
+        differences = Differences(self.most, tell)
+        facts = RecordReader(connection, differences.add, self.verified, self.again)
         try:
             for difference in self._differences(facts, part):
                 if self.unpaid or difference.why != UNPAID:
-                    found.add(difference)
+                    differences.add(difference)
         except ArenaError:
             raise
         except Exception as error:  # noqa: BLE001 - a damaged record may hold anything
             fault = fault_text(error)
-            found.add(
+            differences.add(
                 Difference("record", f"part {part}", "rows", fault, "what can be checked", "all is checked")
             )
-        found.unproved = facts.unproved
-        return found
+        differences.unproved = facts.unproved
+        return differences
 
     def _differences(self, facts: RecordReader, part: Part) -> Found:
         if isinstance(part, str):

@@ -108,8 +108,8 @@ def keep_verified(
     return note
 
 
-def _scalar(connection: Connection, query: str, given: Mapping[str, Any] | None = None) -> Any:
-    return connection.execute(text(query), given or {}).scalar()
+def _scalar(connection: Connection, query: str, parameters: Mapping[str, Any] | None = None) -> Any:
+    return connection.execute(text(query), parameters or {}).scalar()
 
 
 def _note_path(connection: Connection, config: Path) -> Path:

@@ -19,7 +19,7 @@ from arena.verify.differences import Difference, Found
 from arena.verify.reader import RecordReader, Row
 from markets.hashes import canonical_bytes
 
-Place = tuple[int, int]
+NumberPair = tuple[int, int]
 """A round by its cohort's number and its own, or a ledger by its cohort's number and the agent's position."""
 Parts = dict[str, tuple[int, str]]
 """The number of facts of each kind, and their hash."""
@@ -52,8 +52,8 @@ class Chain:
 
     previous: str = ""
     sums: Counter[str] = field(default_factory=Counter)
-    rounds: dict[Place, tuple[int, Parts]] = field(default_factory=dict)
-    ledgers: dict[Place, dict[int, str]] = field(default_factory=dict)
+    rounds: dict[NumberPair, tuple[int, Parts]] = field(default_factory=dict)
+    ledgers: dict[NumberPair, dict[int, str]] = field(default_factory=dict)
     late_calls: dict[Key, str] = field(default_factory=dict)
     rounds_before_chain: dict[Key, str] = field(default_factory=dict)
 
@@ -130,36 +130,36 @@ def _add_round_parts(facts: RecordReader, row: Row, unlisted: Parts, chain: Chai
         else:
             facts.unproved[f"{UNKNOWN}: {kind}"] += count
 
-    place = row["cohort"], row["round"]
+    round_key = row["cohort"], row["round"]
     if not row["round"]:
         if unlisted:
             yield row.differs("round", "one", f"it covers the {min(unlisted)} of a round")
-    elif place in chain.rounds:
+    elif round_key in chain.rounds:
         yield row.differs("round", None, "an earlier head covers that round")
     else:
-        chain.rounds[place] = row["number"], unlisted
+        chain.rounds[round_key] = row["number"], unlisted
 
 
 def _check_rounds(facts: RecordReader, chain: Chain) -> Generator[Difference, None, set[tuple[int, str]]]:
     """Check finished rounds against their heads; return the open ones, by the prefix of their fills."""
     open_rounds = set()
     for row in facts.rows("round", ROUNDS):
-        place = row["cohort"], row["number"]
+        round_key = row["cohort"], row["number"]
         if not row["done"]:
             open_rounds.add((row["cohort"], f"fill:{row['number']}"))
             continue
 
-        parts = yield from _take_round_parts(facts, row["id"], place, chain.late_calls)
-        if place in chain.rounds:
-            head_number, covered = chain.rounds.pop(place)
-            yield from _compare_parts(place, head_number, covered, parts)
+        parts = yield from _take_round_parts(facts, row["id"], round_key, chain.late_calls)
+        if round_key in chain.rounds:
+            head_number, covered = chain.rounds.pop(round_key)
+            yield from _compare_parts(round_key, head_number, covered, parts)
             continue
 
         # Rounds from before the chain began are listed by the hash of their parts, early ones without `code`.
         hash_with_code = _parts_hash(parts)
         parts.pop("code", None)
-        if chain.rounds_before_chain.pop(place, None) not in (hash_with_code, _parts_hash(parts)):
-            yield _uncovered_fact("round", place)
+        if chain.rounds_before_chain.pop(round_key, None) not in (hash_with_code, _parts_hash(parts)):
+            yield _uncovered_fact("round", round_key)
 
     # Whatever was found in the record has been taken out of the chain: heads cover the rest in vain.
     for key in (*chain.rounds, *chain.rounds_before_chain):
@@ -173,9 +173,9 @@ def _parts_hash(parts: Parts) -> str:
     return seal_of([[kind, *part] for kind, part in sorted(parts.items())])
 
 
-def _compare_parts(place: Place, head_number: int, covered: Parts, parts: Parts) -> Found:
+def _compare_parts(round_key: NumberPair, head_number: int, covered: Parts, parts: Parts) -> Found:
     """Yield the kinds in which a round differs from its head."""
-    cohort, round_number = place
+    cohort, round_number = round_key
     name = f"head {head_number}, cohort {cohort}, round {round_number}"
     why = "so it is in the record: how many there are, and their hash"
     for kind in OF_ROUND:
@@ -185,7 +185,7 @@ def _compare_parts(place: Place, head_number: int, covered: Parts, parts: Parts)
 
 
 def _take_round_parts(
-    facts: RecordReader, round_id: int, place: Place, late_calls: dict[Key, str]
+    facts: RecordReader, round_id: int, round_key: NumberPair, late_calls: dict[Key, str]
 ) -> Generator[Difference, None, Parts]:
     """Return the parts of a round in the record, without late calls, which other heads list.
 
@@ -196,7 +196,7 @@ def _take_round_parts(
         lines = []
         for row in facts.rows("round", query, round_id=round_id):
             *names, fact_hash = row.values()
-            key = (*place, *names)
+            key = (*round_key, *names)
             if kind != "call" or key not in late_calls:
                 lines.append([*names, fact_hash])
             elif late_calls.pop(key) != fact_hash:

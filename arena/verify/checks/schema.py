@@ -153,9 +153,9 @@ def _check_triggers(connection: Connection) -> Found:
     all_triggers = _query_rows(connection, TRIGGERS)
     guards = sorted(trigger for trigger in all_triggers if GUARD.fullmatch(trigger[0]))
     if digest(guards) != GUARDS[connection.dialect.name]:
-        found = f"{len(guards)} guards"
+        guard_count = f"{len(guards)} guards"
         expected = "those of the arena"
-        yield Difference("schema", "triggers", "guards", found, expected, "they keep facts as they are")
+        yield Difference("schema", "triggers", "guards", guard_count, expected, "they keep facts as they are")
     for name, table, sql in all_triggers:
         if not GUARD.fullmatch(name) and table in KEYS and WRITES.search(sql):
             yield Difference("schema", table, "trigger", name, None, "it changes what is kept")

@@ -87,27 +87,27 @@ def check_syncs(facts: RecordReader) -> Found:
 
 def _check_venue(facts: RecordReader, venue: str, pruned_before: str) -> Found:
     """Check each sync of a venue against its sightings, the sync before it, and the quotes until then."""
-    seen = SeenPrices()
+    seen_prices = SeenPrices()
     previous = ""
-    for row in _syncs_adding_prices(facts, venue, seen):
+    for row in _syncs_adding_prices(facts, venue, seen_prices):
         sightings = yield from _check_sync_seal(facts, row, previous)
         previous = row["hash"]
 
         for sighting in sightings:
-            expected = {"quoted": int(not seen.has(sighting["market_id"]))}
+            expected = {"quoted": int(not seen_prices.has(sighting["market_id"]))}
             yield from sighting.compare(expected, "it records a change")
-            seen.note_sighting(sighting["market_id"], bool(sighting["quoted"]))
+            seen_prices.note_sighting(sighting["market_id"], bool(sighting["quoted"]))
 
-        seen.lost.difference_update(seen.prices)
-        yield from row.compare({"markets": len(seen.markets)}, "by the sightings")
+        seen_prices.lost.difference_update(seen_prices.prices)
+        yield from row.compare({"markets": len(seen_prices.markets)}, "by the sightings")
         if row["at"] < pruned_before:
             continue
 
-        if seen.lost:
-            first_lost = min(seen.lost)
+        if seen_prices.lost:
+            first_lost = min(seen_prices.lost)
             yield Difference("quote", first_lost, "at", None, f"{row['at']} or before", "a sync saw a price")
         else:
-            yield from row.compare({"seen": seen.hash}, "by the quotes until then")
+            yield from row.compare({"seen": seen_prices.hash}, "by the quotes until then")
 
 
 def _check_sync_seal(facts: RecordReader, row: Row, previous: str) -> Generator[Difference, None, list[Row]]:
@@ -119,12 +119,12 @@ def _check_sync_seal(facts: RecordReader, row: Row, previous: str) -> Generator[
     return sightings
 
 
-def _syncs_adding_prices(facts: RecordReader, venue: str, seen: SeenPrices) -> Iterator[Row]:
-    """Yield each sync of a venue, after `seen` has received the prices stored by its time."""
+def _syncs_adding_prices(facts: RecordReader, venue: str, seen_prices: SeenPrices) -> Iterator[Row]:
+    """Yield each sync of a venue, after `seen_prices` has received the prices stored by its time."""
     quotes = facts.rows("quote", PRICES, venue=venue)
     quote = next(quotes, None)
     for row in facts.rows("sync", SYNCS, venue=venue):
         while quote is not None and quote["at"] <= row["at"]:
-            seen.put_price(quote["market_id"], quote["hash"])
+            seen_prices.put_price(quote["market_id"], quote["hash"])
             quote = next(quotes, None)
         yield row
