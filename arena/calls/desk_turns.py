@@ -50,13 +50,13 @@ class DeskTurns:
             answer = await self._answer(payer.entrant_id, began + seconds_left, record)
 
         # A turn that was open before shows what it showed then.
-        asked = replace(prompt, messages=(Message("user", shown_text),))
+        shown_prompt = replace(prompt, messages=(Message("user", shown_text),))
         if answer is None:
             text = f"no answer within {duration_text(timedelta(seconds=wait))}"
-            return Call(asked, None, cost=0, error=CallError("timeout", text, retry=False))
+            return Call(shown_prompt, None, cost=0, error=CallError("timeout", text, retry=False))
 
         latency = round(1_000 * (loop.time() - began))
-        return Call(asked, answer, finish="stop", cost=0, latency_ms=latency)
+        return Call(shown_prompt, answer, finish="stop", cost=0, latency_ms=latency)
 
     async def _answer(self, entrant_id: int, deadline: float, record: Record) -> str | None:
         """Wait for the end of an entrant's turn, and return its answer; None if it has none."""

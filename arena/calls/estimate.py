@@ -252,10 +252,12 @@ def _sample_views(config: Config) -> tuple[View, View]:
     cohorts = config.cohorts
     shown_count = config.markets.show
     guard = None if config.evidence.source == NO_EVIDENCE else config.evidence.guard
-    first = first_sample_round(shown_count, config.rules, cohorts.bankroll, cohorts.rounds)
+    cheapest_round = first_sample_round(shown_count, config.rules, cohorts.bankroll, cohorts.rounds)
     held_count = ceil(shown_count / HELD_MARKETS)
-    late = late_sample_round(shown_count, held_count, config.rules, cohorts.bankroll, cohorts.rounds, guard)
-    return first, late
+    dearest_round = late_sample_round(
+        shown_count, held_count, config.rules, cohorts.bankroll, cohorts.rounds, guard
+    )
+    return cheapest_round, dearest_round
 
 
 async def _estimate(

@@ -100,14 +100,14 @@ class RateLimiter:
             await may_start
         except asyncio.CancelledError:
             if not may_start.cancelled():  # its turn had come in that very moment
-                self._leave(provider)
+                self._release_place(provider)
             raise
 
         try:
             await self.batch.join()
             yield provider
         finally:
-            self._leave(provider)
+            self._release_place(provider)
 
     def note_room(self, provider: ProviderLimit, free: int) -> None:
         """Note for how many more calls the provider has room, after a reservation there."""
@@ -149,7 +149,7 @@ class RateLimiter:
         provider.allowed = max(provider.allowed, min(provider.most, provider.running + 1))
         self._start_waiting()
 
-    def _leave(self, provider: ProviderLimit) -> None:
+    def _release_place(self, provider: ProviderLimit) -> None:
         """Release the place of a call that has ended."""
         provider.running -= 1
         self.running -= 1
@@ -193,12 +193,12 @@ class RunningCalls:
     def close(self) -> None:
         """Let no more calls be made; those under way are finished."""
         self.closed = True
-        self._note_quiet()
+        self._signal_change()
 
     async def wait_while_closed(self) -> None:
         """Wait until calls may be made."""
         while self.closed or self.draining:
-            await self._change()
+            await self._wait_for_change()
 
     async def drain(self) -> None:
         """Hold new calls back until those under way have ended and their answers are stored, or can't be."""
@@ -206,7 +206,7 @@ class RunningCalls:
 
         try:
             while self.running or self.unkept:
-                await self._change()
+                await self._wait_for_change()
         finally:
             self.draining -= 1
             self.changed.set()
@@ -220,7 +220,7 @@ class RunningCalls:
             yield
         finally:
             self.running -= 1
-            self._note_quiet()
+            self._signal_change()
 
     @contextmanager
     def storing(self) -> Iterator[None]:
@@ -232,12 +232,12 @@ class RunningCalls:
             self.unkept -= 1
             self.changed.set()
 
-    async def _change(self) -> None:
+    async def _wait_for_change(self) -> None:
         """Wait for the next change."""
         self.changed.clear()
         await self.changed.wait()
 
-    def _note_quiet(self) -> None:
+    def _signal_change(self) -> None:
         """Tell those that wait that something has changed, and that it is quiet if so."""
         self.changed.set()
         if self.closed and not self.running:

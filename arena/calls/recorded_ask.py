@@ -145,7 +145,7 @@ class Asker:
             return EndedAttempt(await self.model_ask(prompt))
 
         worst_cost = self.worst_case(prompt)
-        refusal = self.reservations.budget.too_dear(worst_cost)
+        refusal = self.reservations.budget.refusal_by_cost(worst_cost)
         if refusal is not None:
             return _refused(prompt, refusal)
 

@@ -177,10 +177,10 @@ class Record:
             self.write(quarantine_records, records, at)
 
     def add_turns(
-        self, round_id: int, place: tuple[int, int], claimed: Sequence[TurnUnderClaim], code_version: str
+        self, round_id: int, round_key: tuple[int, int], claimed: Sequence[TurnUnderClaim], code_version: str
     ) -> set[int]:
         """Add the turns of a round whose claims still hold. Return the ids of their entrants."""
-        added = self.write(add_turns, round_id, place, claimed, code_version)
+        added = self.write(add_turns, round_id, round_key, claimed, code_version)
         self.accounts.add_written({entrant_id: turn.entries for entrant_id, turn in added.items()})
         return set(added)
 

@@ -53,9 +53,11 @@ def _copy_pages(source: Connection, path: Path, progress: ProgressCallback) -> N
     assert isinstance(driver, sqlite3.Connection)
     make_private(path)
     with translated_file_errors(path), closing(sqlite3.connect(path, isolation_level=None)) as copy:
-        driver.backup(
-            copy, pages=PAGES, progress=lambda _, left, whole: progress("copying", whole - left, whole)
-        )
+
+        def report(_status: int, pages_left: int, page_count: int) -> None:
+            progress("copying", page_count - pages_left, page_count)
+
+        driver.backup(copy, pages=PAGES, progress=report)
         copy.execute("PRAGMA journal_mode = DELETE")  # one file, with nothing beside it
 
 

@@ -132,8 +132,8 @@ class RoundEnd:
     @property
     def all_failed(self) -> bool:
         """Tell whether all entrants with a model failed; if there are none, whether all entrants did."""
-        asked = (self.models or self.statuses.keys()) - self.waiting.keys()
-        return bool(asked) and asked <= set(self.failed)
+        expected = (self.models or self.statuses.keys()) - self.waiting.keys()
+        return bool(expected) and expected <= set(self.failed)
 
 
 class CodedError(Protocol):
@@ -147,8 +147,8 @@ def round_incidents(end: RoundEnd, at: datetime, newest: bool) -> list[Incident]
     """Return the incidents of a round. That all have failed lasts until a newer one is played."""
     round_text = f"round {end.number} of cohort {end.cohort}"
     subject = f"{end.cohort}/{end.number}"
-    place = {"cohort": end.cohort, "round": end.number, "due": end.at.isoformat()}
-    failed_data = place | {"agents": list(end.failed[:MOST_LISTED])}
+    round_data = {"cohort": end.cohort, "round": end.number, "due": end.at.isoformat()}
+    failed_data = round_data | {"agents": list(end.failed[:MOST_LISTED])}
     names = _name_list(end.failed)
 
     incidents = []
@@ -165,7 +165,7 @@ def round_incidents(end: RoundEnd, at: datetime, newest: bool) -> list[Incident]
 
     if end.stopped:
         stopped = tuple(end.stopped)
-        data = place | {"agents": list(stopped[:MOST_LISTED]), "message": end.stopped[stopped[0]]}
+        data = round_data | {"agents": list(stopped[:MOST_LISTED]), "message": end.stopped[stopped[0]]}
         text = f"a budget stopped {_name_list(stopped)} in {round_text}"
         incidents.append(Incident("budget_reached", timestamp_text(end.at), at, text, data))
     return incidents
@@ -334,11 +334,11 @@ def record_inconsistent(job: str, at: datetime, trouble: CodedError) -> Incident
     return _incident_since("verify_failed", job, at, at, text, reason=trouble.code, message=trouble.message)
 
 
-def heads_unpublished(at: datetime, since: datetime, left: int, error: str) -> Incident:
+def heads_unpublished(at: datetime, since: datetime, unpublished: int, error: str) -> Incident:
     """Return the incident that heads have not left the machine for long."""
-    heads = count_text(left, "head")
+    heads = count_text(unpublished, "head")
     text = f"{heads} of the record not published since {since:%Y-%m-%d %H:%M} UTC: {error}"
-    data = {"since": since.isoformat(), "heads": left, "message": error}
+    data = {"since": since.isoformat(), "heads": unpublished, "message": error}
     return _incident_since("heads_unpublished", "heads", since, at, text, **data)
 
 

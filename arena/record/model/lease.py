@@ -171,9 +171,9 @@ class Watch:
     def _forget(self, now: float) -> None:
         """Forget holds that nobody has asked about for long."""
         if len(self.silences) >= MOST_SILENCES:
-            for what, silence in [*self.silences.items()]:
+            for key, silence in [*self.silences.items()]:
                 if now - silence.looked_at > FORGOTTEN:
-                    del self.silences[what]
+                    del self.silences[key]
 
 
 @asynccontextmanager

@@ -59,24 +59,24 @@ def model_changes(rows: Iterable[ReportedModel]) -> list[ModelChange]:
     return list(changes.values())
 
 
-def _change_between(before: ReportedModel | None, report: ReportedModel) -> ModelChange | None:
-    if before is None:
+def _change_between(previous: ReportedModel | None, report: ReportedModel) -> ModelChange | None:
+    if previous is None:
         return None
-    if report.model != before.model:
+    if report.model != previous.model:
         return ModelChange(
-            report.name, "model", before.model, report.model, report.model, report.at, report.at
+            report.name, "model", previous.model, report.model, report.model, report.at, report.at
         )
-    if before.fingerprint and report.fingerprint and report.fingerprint != before.fingerprint:
-        fingerprints = before.fingerprint, report.fingerprint
+    if previous.fingerprint and report.fingerprint and report.fingerprint != previous.fingerprint:
+        fingerprints = previous.fingerprint, report.fingerprint
         return ModelChange(report.name, "fingerprint", *fingerprints, report.model, report.at, report.at)
     return None
 
 
-def _with_known_fingerprint(before: ReportedModel | None, report: ReportedModel) -> ReportedModel:
+def _with_known_fingerprint(previous: ReportedModel | None, report: ReportedModel) -> ReportedModel:
     """Return the row, with the fingerprint that its model had last where it has none itself."""
-    if report.fingerprint or before is None or before.model != report.model:
+    if report.fingerprint or previous is None or previous.model != report.model:
         return report
-    return replace(report, fingerprint=before.fingerprint)
+    return replace(report, fingerprint=previous.fingerprint)
 
 
 def change_flag(changes: Sequence[ModelChange]) -> str:

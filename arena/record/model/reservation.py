@@ -48,7 +48,7 @@ class Budget:
     call: int | None = None
     limits: Mapping[Scope, int] = field(default_factory=dict)
 
-    def too_dear(self, worst: int | None) -> str | None:
+    def refusal_by_cost(self, worst: int | None) -> str | None:
         """Return why a call that costs `worst` at most can never be made; None if it may."""
         if self.call is None and not self.limits:
             return None
@@ -58,15 +58,15 @@ class Budget:
             return f"a call may cost {_dollars(worst)}, over the budget of {_dollars(self.call)} a call"
         return None
 
-    def spent_up(self, worst: int, spent: ScopeSums) -> str | None:
+    def refusal_by_spending(self, worst: int, spent: ScopeSums) -> str | None:
         """Return why a call that costs `worst` at most can't be made any more; None if it may."""
         for scope, limit in self.limits.items():
             if spent[scope] + worst > limit:
-                whose = f"{_dollars(spent[scope])} of {SCOPE_WORDS[scope]} {_dollars(limit)}"
-                return f"a call may cost {_dollars(worst)}, and {whose} is spent"
+                spent_text = f"{_dollars(spent[scope])} of {SCOPE_WORDS[scope]} {_dollars(limit)}"
+                return f"a call may cost {_dollars(worst)}, and {spent_text} is spent"
         return None
 
-    def short(self, worst: int, spent: ScopeSums, held: ScopeSums) -> Scope | None:
+    def scope_at_risk(self, worst: int, spent: ScopeSums, held: ScopeSums) -> Scope | None:
         """Return the limit that a call may break if all that is `held` for calls under way is spent as well.
 
         They mostly cost less than they may: it is worth waiting for them.
@@ -172,10 +172,10 @@ def check_budget(
     budget: Budget, worst: int | None, spent: ScopeSums, held: ScopeSums
 ) -> CallRefused | BudgetHeld | None:
     """Return the budget's refusal or hold of a call; None if it fits even with all held money spent."""
-    refusal = budget.spent_up(worst or 0, spent)
+    refusal = budget.refusal_by_spending(worst or 0, spent)
     if refusal is not None:
         return CallRefused(refusal)
-    scope = budget.short(worst or 0, spent, held)
+    scope = budget.scope_at_risk(worst or 0, spent, held)
     return None if scope is None else BudgetHeld(scope)
 
 
@@ -195,12 +195,12 @@ class PausedCalls:
     seconds: float
 
 
-def pause_after(error: CallError | None, limited: bool) -> Pause | None:
+def pause_after(error: CallError | None, model_is_limited: bool) -> Pause | None:
     """Return the pause that a call's error asks for; None if it asks for none, or for one that nobody waits.
 
     Most limits are those of one model, but a short throttle may be the whole provider's, and must not be
     answered by the calls of its other models. So a short wait holds for the provider, but only once: a model
-    that is still `limited` after it has a limit of its own.
+    that is still `model_is_limited` after it has a limit of its own.
     """
     if error is None or not (error.code == "rate_limit" or error.wait):
         return None
@@ -210,7 +210,7 @@ def pause_after(error: CallError | None, limited: bool) -> Pause | None:
     if seconds > longest:
         return None
 
-    return Pause(seconds, whole_provider=seconds <= SHORT_PAUSE and not limited)
+    return Pause(seconds, whole_provider=seconds <= SHORT_PAUSE and not model_is_limited)
 
 
 def final_error(error: CallError) -> CallError:

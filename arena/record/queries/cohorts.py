@@ -700,8 +700,8 @@ def read_unanswered_turns(connection: Connection, round_id: int) -> list[Unanswe
             server=server_of(json.loads(row.settings).get("model"), row.address),
         )
         # Of several failures the first that does not pass by itself counts, else the last.
-        before = unanswered.get(row.name)
-        if before is None or before.passing:
+        counted_turn = unanswered.get(row.name)
+        if counted_turn is None or counted_turn.passing:
             unanswered[row.name] = turn
     return list(unanswered.values())
 

@@ -168,14 +168,14 @@ def _last_items_query(dialect: str) -> AnySelect:
     """Return the query for the items of snapshots in which each market had its newest price."""
     other_item = aliased(SnapshotItemRow, name="one")
     until = bindparam("until", type_=column_of(SnapshotItemRow.quoted_at).type)
-    last = select(func.max(other_item.quoted_at)).where(
+    last_time = select(func.max(other_item.quoted_at)).where(
         other_item.market_id == MarketRow.id, other_item.quoted_at <= until
     )
-    newest = last.correlate(MarketRow.__table__).scalar_subquery()
+    last_time_of_market = last_time.correlate(MarketRow.__table__).scalar_subquery()
 
     query = select(QuoteRow.market_id, SnapshotItemRow.quoted_at, *columns_of(QuoteRow, QUOTE_FIELDS))
     query = query.from_joined(MarketRow, SnapshotItemRow, QuoteRow)
-    query = query.where(SnapshotItemRow.quoted_at == newest, is_in_markets(dialect))
+    query = query.where(SnapshotItemRow.quoted_at == last_time_of_market, is_in_markets(dialect))
     return query.order_by(SnapshotItemRow.quote_id)
 
 
@@ -206,8 +206,8 @@ def read_listings_as_of(connection: Connection, ids: Sequence[str], at: datetime
 
     pages = read_pages_as_of(connection, ids, at)
     quotes = read_quotes_as_of(connection, ids, at)
-    known = [MarketId(market) for market in ids if market in pages]
-    return [Listing(pages[market], quotes.get(market)) for market in known]
+    known_ids = [MarketId(market) for market in ids if market in pages]
+    return [Listing(pages[market], quotes.get(market)) for market in known_ids]
 
 
 def read_known_ids(connection: Connection, at: datetime) -> list[MarketId]:
@@ -272,16 +272,19 @@ def filter_markets(
 
     volumes: dict[MarketId, int] = {}
     matches = []
-    for known in markets:
-        market = known.listing.market
+    for known_market in markets:
+        market = known_market.listing.market
         text = f"{market.question}\n{market.rules}\n{market.id}".casefold()
         is_of_category = wanted_category in ("", market.category.casefold())
-        is_wanted = is_of_category and status in ("all", known.status)
+        is_wanted = is_of_category and status in ("all", known_market.status)
         if is_wanted and all(word in text for word in words):
-            quote = known.listing.quote
+            quote = known_market.listing.quote
             volumes[market.id] = (quote.volume if quote else 0) or 0
-            matches.append(known)
-    return sorted(matches, key=lambda known: (-volumes[known.listing.market.id], known.listing.market.id))
+            matches.append(known_market)
+    return sorted(
+        matches,
+        key=lambda known_market: (-volumes[known_market.listing.market.id], known_market.listing.market.id),
+    )
 
 
 def read_wanted_instant(connection: Connection, at: datetime | None, now: datetime) -> datetime:

@@ -125,13 +125,13 @@ def translated_driver_errors(url: URL) -> Iterator[None]:
 
 
 @contextmanager
-def translated_file_errors(place: Path) -> Iterator[None]:
+def translated_file_errors(path: Path) -> Iterator[None]:
     """Translate errors of the driver or the system in work on a file without SQLAlchemy."""
     try:
-        with translated_driver_errors(URL.create("sqlite", database=str(place))):
+        with translated_driver_errors(URL.create("sqlite", database=str(path))):
             yield
     except OSError as error:
-        message = f"{error.filename or place}: {error.strerror}"
+        message = f"{error.filename or path}: {error.strerror}"
         raise ArenaError("cannot_write", message, "check permissions and free space") from error
 
 

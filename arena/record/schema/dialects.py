@@ -62,14 +62,14 @@ class FromNow(FunctionElement[Any]):
 
 
 @compiles(FromNow, "sqlite")
-def _on_sqlite(element: FromNow, compiler: SQLCompiler, **more: Any) -> str:
-    seconds = compiler.process(element.clauses, **more)
+def _from_now_on_sqlite(element: FromNow, compiler: SQLCompiler, **options: Any) -> str:
+    seconds = compiler.process(element.clauses, **options)
     return f"strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', ({seconds}) || ' seconds')"
 
 
 @compiles(FromNow, "postgresql")
-def _on_postgresql(element: FromNow, compiler: SQLCompiler, **more: Any) -> str:
-    seconds = compiler.process(element.clauses, **more)
+def _from_now_on_postgresql(element: FromNow, compiler: SQLCompiler, **options: Any) -> str:
+    seconds = compiler.process(element.clauses, **options)
     return f"(clock_timestamp() + CAST({seconds} AS double precision) * interval '1 second')"
 
 
@@ -86,12 +86,12 @@ class SecondsUntil(FunctionElement[float]):
 
 
 @compiles(SecondsUntil, "sqlite")
-def _until_on_sqlite(element: SecondsUntil, compiler: SQLCompiler, **more: Any) -> str:
-    instant = compiler.process(element.clauses, **more)
+def _seconds_until_on_sqlite(element: SecondsUntil, compiler: SQLCompiler, **options: Any) -> str:
+    instant = compiler.process(element.clauses, **options)
     return f"((julianday({instant}) - julianday('now')) * 86400.0)"
 
 
 @compiles(SecondsUntil, "postgresql")
-def _until_on_postgresql(element: SecondsUntil, compiler: SQLCompiler, **more: Any) -> str:
-    instant = compiler.process(element.clauses, **more)
+def _seconds_until_on_postgresql(element: SecondsUntil, compiler: SQLCompiler, **options: Any) -> str:
+    instant = compiler.process(element.clauses, **options)
     return f"CAST(extract(epoch FROM {instant} - clock_timestamp()) AS double precision)"

@@ -71,19 +71,19 @@ def meaning_of(column: Column[Any]) -> ColumnMeaning:
     return meaning
 
 
-def whole_field(meaning: str, unit: str = "", *, empty: str = "", **more: Any) -> Any:
+def whole_field(meaning: str, unit: str = "", *, empty: str = "", **options: Any) -> Any:
     """Declare a whole number of 64 bits; `empty` says what it means that there is none, if that may be."""
-    return _field(BigInt, ColumnMeaning(meaning, unit, empty), **more)
+    return _field(BigInt, ColumnMeaning(meaning, unit, empty), **options)
 
 
-def text_field(meaning: str, unit: str = "", *, empty: str = "", **more: Any) -> Any:
+def text_field(meaning: str, unit: str = "", *, empty: str = "", **options: Any) -> Any:
     """Declare a text."""
-    return _field(Text, ColumnMeaning(meaning, unit, empty), **more)
+    return _field(Text, ColumnMeaning(meaning, unit, empty), **options)
 
 
-def time_field(meaning: str, *, empty: str = "", **more: Any) -> Any:
+def time_field(meaning: str, *, empty: str = "", **options: Any) -> Any:
     """Declare an instant, in UTC."""
-    return _field(UtcTime, ColumnMeaning(meaning, "", empty), **more)
+    return _field(UtcTime, ColumnMeaning(meaning, "", empty), **options)
 
 
 def id_field() -> Any:
@@ -91,15 +91,15 @@ def id_field() -> Any:
     return whole_field("the row's number in this database; no export has it", primary_key=True, hashed=False)
 
 
-def parent_field(target: str, **more: Any) -> Any:
+def parent_field(target: str, **options: Any) -> Any:
     """Declare the row of another table that a row belongs to: `parent_field("round.id")`."""
     kind = target.partition(".")[0].replace("_", " ")
-    return whole_field(f"the {kind} that it belongs to", foreign_key=target, hashed=False, **more)
+    return whole_field(f"the {kind} that it belongs to", foreign_key=target, hashed=False, **options)
 
 
-def market_field(**more: Any) -> Any:
+def market_field(**options: Any) -> Any:
     """Declare a market that is in the record."""
-    return text_field(MARKET_ID, foreign_key="market.id", **more)
+    return text_field(MARKET_ID, foreign_key="market.id", **options)
 
 
 def hash_field(of: str) -> Any:
@@ -114,7 +114,7 @@ def _field(
     former: str = "",
     hashed: bool = True,
     added: tuple[Any, ...] = (),
-    **more: Any,
+    **options: Any,
 ) -> Any:
     """Declare a column, and its `former` name in records and exports of earlier versions, if it had another.
 
@@ -128,4 +128,6 @@ def _field(
     if added and added[0] is not None:
         column["server_default"] = added[0] if isinstance(added[0], str) else text(str(added[0]))
     nullable = bool(meaning.empty)
-    return Field(description=description, sa_type=sa_type, sa_column_kwargs=column, nullable=nullable, **more)
+    return Field(
+        description=description, sa_type=sa_type, sa_column_kwargs=column, nullable=nullable, **options
+    )

@@ -45,45 +45,45 @@ def add_resolutions(
     is the first one after a person's decision. It is known from now on, and so is a first one that had to
     wait: the venue dates them back to its close.
     """
-    known = _known_versions(connection, resolutions)
+    known_versions = _known_versions(connection, resolutions)
     forms = read_forms(connection, [resolution.market_id for resolution in resolutions])
-    possible = []
+    accepted = []
     quarantined = []
     for resolution in resolutions:
-        rejection = _rejection_of(resolution, known) or _fault_of_answer(resolution, forms)
+        rejection = _rejection_of(resolution, known_versions) or _fault_of_answer(resolution, forms)
         if rejection is None:
             answer = resolution.answer and read_answer(forms[resolution.market_id], resolution.answer)
-            possible.append(replace(resolution, answer=answer))
+            accepted.append(replace(resolution, answer=answer))
         else:
             quarantined.append(_quarantined(resolution, *rejection))
     quarantine_records(connection, quarantined, at)
 
     if live:
-        waited_markets = _markets_that_waited(connection, [resolution.market_id for resolution in possible])
-        new_versions = _changed_ends(possible, known, waited_markets, at)
+        waited_markets = _markets_that_waited(connection, [resolution.market_id for resolution in accepted])
+        new_versions = _changed_ends(accepted, known_versions, waited_markets, at)
     else:
-        new_versions = _new_versions(possible, known)
+        new_versions = _new_versions(accepted, known_versions)
     insert_resolutions(connection, new_versions, at)
     return len(new_versions)
 
 
 def _known_versions(connection: Connection, resolutions: Sequence[Resolution]) -> ResolutionVersions:
     """Return the known versions of how these markets ended, by market; none of one that was never seen."""
-    known: ResolutionVersions = {}
+    known_versions: ResolutionVersions = {}
     for batch in batches(sorted({resolution.market_id for resolution in resolutions})):
         for market in connection.scalars(KNOWN_MARKETS, {"ids": batch}):
-            known[MarketId(market)] = {}
+            known_versions[MarketId(market)] = {}
         for resolution in read_nouns(Resolution, connection.execute(KNOWN_RESOLUTIONS, {"ids": batch})):
-            known[resolution.market_id][resolution.version] = resolution
-    return known
+            known_versions[resolution.market_id][resolution.version] = resolution
+    return known_versions
 
 
-def _new_versions(resolutions: Sequence[Resolution], known: ResolutionVersions) -> list[Resolution]:
+def _new_versions(resolutions: Sequence[Resolution], known_versions: ResolutionVersions) -> list[Resolution]:
     """Return the versions with unknown numbers, the first of several with the same number."""
     new_versions: dict[tuple[MarketId, int], Resolution] = {}
     for resolution in resolutions:
         key = (resolution.market_id, resolution.version)
-        if resolution.version not in known[resolution.market_id]:
+        if resolution.version not in known_versions[resolution.market_id]:
             new_versions.setdefault(key, resolution)
     return [new_versions[key] for key in sorted(new_versions)]
 
@@ -180,7 +180,7 @@ def _changes_end(newest: Resolution, resolution: Resolution) -> bool:
 
 def _changed_ends(
     resolutions: Iterable[Resolution],
-    known: ResolutionVersions,
+    known_versions: ResolutionVersions,
     waited_markets: Collection[MarketId],
     at: datetime,
 ) -> list[Resolution]:
@@ -192,7 +192,7 @@ def _changed_ends(
     last_of_market = {resolution.market_id: resolution for resolution in resolutions}
     new_versions = []
     for market, resolution in sorted(last_of_market.items()):
-        newest = max(known[market].values(), key=lambda version: version.version, default=None)
+        newest = max(known_versions[market].values(), key=lambda version: version.version, default=None)
         if newest is None:
             # The venue dates it back to the close of the market, but it had to wait until now.
             known_at = at if market in waited_markets else resolution.known_at

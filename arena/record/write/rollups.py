@@ -43,10 +43,10 @@ def scores_basis(connection: Connection) -> str:
 
     Those that count only after the newest snapshot change it once more when a later one is taken.
     """
-    count, last, ahead, newest = connection.execute(COUNT_RESOLUTIONS).one()
-    basis = f"{count} ends, the last is {last}"
-    if ahead:
-        basis += f"; {ahead} count after {newest}"
+    count, last_id, known_later, newest_snapshot = connection.execute(COUNT_RESOLUTIONS).one()
+    basis = f"{count} ends, the last is {last_id}"
+    if known_later:
+        basis += f"; {known_later} count after {newest_snapshot}"
     opened_at = read_opened_at(connection)
     if opened_at is not None:
         basis += f"; what was held out counts since {opened_at}"
