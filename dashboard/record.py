@@ -62,10 +62,10 @@ from arena.record.schema.typed import (
     count,
     func,
     joined,
-    read_nouns,
+    read_objects,
     select,
     select_as,
-    select_noun,
+    select_fields,
     total,
 )
 from arena.record.schema.work import IncidentRow, JobRow
@@ -497,7 +497,7 @@ def read_failed_turns(
     )
     message = func.coalesce(CallRow.error_message, TurnRow.note)
     query = (
-        select_noun(FailedTurn, TurnRow, **PLACE, code=CallRow.error_code, message=message)
+        select_fields(FailedTurn, TurnRow, **PLACE, code=CallRow.error_code, message=message)
         .select_from(joined(TurnRow, EntrantRow, RoundRow, CohortRow))
         .outerjoin(CallRow, CallRow.id == last_call)
         .order_by(col(TurnRow.id).desc())
@@ -507,7 +507,7 @@ def read_failed_turns(
         query = query.where(CohortRow.number == cohort)
     turns = list[FailedTurn]()
     for status in statuses:
-        turns += read_nouns(FailedTurn, connection.execute(query.where(TurnRow.status == status)))
+        turns += read_objects(FailedTurn, connection.execute(query.where(TurnRow.status == status)))
     return sorted(turns, key=lambda turn: turn.at, reverse=True)[:most]
 
 
@@ -632,7 +632,7 @@ def read_account_spans(connection: Connection, entrant_ids: Collection[int]) -> 
         .where(col(EntrantRow.id).in_(entrant_ids), first_at.is_not(None))
         .order_by(EntrantRow.id)
     )
-    return read_nouns(AccountSpan, connection.execute(query))
+    return read_objects(AccountSpan, connection.execute(query))
 
 
 def read_equity_at(connection: Connection, wanted: Sequence[tuple[int, datetime]]) -> list[EntrantEquity]:
@@ -642,10 +642,11 @@ def read_equity_at(connection: Connection, wanted: Sequence[tuple[int, datetime]
         OWN_MARK.entrant_id == asked.c.key, OWN_MARK.at <= asked.c.at
     )
     is_newest = MarkRow.at == newest.correlate(asked).scalar_subquery()
-    query = select_noun(EntrantEquity, MarkRow, total=MarkRow.cash + MarkRow.value).select_from(
+    query = select_fields(EntrantEquity, MarkRow, total=MarkRow.cash + MarkRow.value).select_from(
         asked.join(MarkRow, clause(MarkRow.entrant_id == asked.c.key) & clause(is_newest))
     )
-    return read_nouns(EntrantEquity, connection.execute(query, keyed_instants_parameter(connection, wanted)))
+    rows = connection.execute(query, keyed_instants_parameter(connection, wanted))
+    return read_objects(EntrantEquity, rows)
 
 
 INSTANTS = 200

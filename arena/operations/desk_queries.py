@@ -15,10 +15,10 @@ from arena.record.schema.typed import (
     col,
     joined,
     or_,
-    read_nouns,
+    read_objects,
     select,
     select_as,
-    select_noun,
+    select_fields,
 )
 from arena.record.schema.work import DeskKeyRow, DeskTurnRow
 from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
@@ -62,7 +62,9 @@ def read_desk_turns(connection: Connection, agent: str) -> list[DeskTurn]:
     """Return an agent's last turn in each of its cohorts, open or over, the earliest deadline first."""
     is_over = or_(DeskTurnRow.expires_at <= NOW, RoundRow.done == 1)
     query = (
-        select_noun(DeskTurn, DeskTurnRow, **PLACE, cohort_id=CohortRow.id, over=case((is_over, 1), else_=0))
+        select_fields(
+            DeskTurn, DeskTurnRow, **PLACE, cohort_id=CohortRow.id, over=case((is_over, 1), else_=0)
+        )
         .select_from(
             DeskTurnRow.__table__.join(RoundRow, clause(RoundRow.id == DeskTurnRow.round_id))
             .join(EntrantRow, clause(EntrantRow.id == DeskTurnRow.entrant_id))
@@ -71,7 +73,7 @@ def read_desk_turns(connection: Connection, agent: str) -> list[DeskTurn]:
         .where(EntrantRow.name == agent)
         .order_by(DeskTurnRow.expires_at)
     )
-    return read_nouns(DeskTurn, connection.execute(query))
+    return read_objects(DeskTurn, connection.execute(query))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +91,12 @@ def read_last_turns(connection: Connection, agent: str) -> list[OverTurn]:
     """Return an agent's last turns that are over, the latest first."""
     turns = joined(TurnRow, RoundRow, EntrantRow)
     query = (
-        select_noun(OverTurn, TurnRow, **PLACE)
+        select_fields(OverTurn, TurnRow, **PLACE)
         .select_from(turns.join(CohortRow, clause(CohortRow.id == RoundRow.cohort_id)))
         .where(EntrantRow.name == agent, RoundRow.done == 1)
         .order_by(col(RoundRow.at).desc(), CohortRow.number)
     )
-    return read_nouns(OverTurn, connection.execute(query.limit(MOST_TURNS)))
+    return read_objects(OverTurn, connection.execute(query.limit(MOST_TURNS)))
 
 
 def read_ended_forecasts(connection: Connection, agent: str, now: datetime) -> list[PastForecast]:

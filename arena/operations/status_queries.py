@@ -32,7 +32,7 @@ from arena.record.schema.typed import (
     func,
     joined,
     literal,
-    read_nouns,
+    read_objects,
     select,
     select_as,
     total,
@@ -145,7 +145,7 @@ def read_quarantine_counts(connection: Connection, since: datetime) -> list[Quar
         .group_by(*kinds)
         .order_by(*kinds)
     )
-    return read_nouns(QuarantineCount, connection.execute(query))
+    return read_objects(QuarantineCount, connection.execute(query))
 
 
 OPENED_LOTS = case((EntryRow.held > 0, 1), else_=0) - case((EntryRow.held > EntryRow.shares, 1), else_=0)

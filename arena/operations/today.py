@@ -17,7 +17,7 @@ from arena.record.model.incident import Incident
 from arena.record.model.status import AgentAnswers
 from arena.record.schema.cohort import EntrantRow, RoundRow
 from arena.record.schema.turn import TurnRow
-from arena.record.schema.typed import case, col, func, joined, read_nouns, select_as, total
+from arena.record.schema.typed import case, col, func, joined, read_objects, select_as, total
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, percent_of_price
 from arena.scores.verdict import Verdict
 from markets.hashes import timestamp_text
@@ -128,7 +128,7 @@ def _read_agent_answers(connection: "Connection", since: datetime) -> list[Agent
         .group_by(EntrantRow.name)
         .order_by(EntrantRow.name)
     )
-    return read_nouns(AgentAnswers, connection.execute(query))
+    return read_objects(AgentAnswers, connection.execute(query))
 
 
 BOARD_WIDTH = 80

@@ -22,7 +22,7 @@ from arena.record.schema.typed import (
     column_of,
     func,
     or_,
-    read_nouns,
+    read_objects,
     select,
     select_as,
 )
@@ -164,6 +164,6 @@ def read_new_ends(
     """Return the resolutions of a cohort's earlier markets learnt since the last round, latest first."""
     times = {"since": since, "settled_since": since - SETTLED, "at": at, "settled": at - SETTLED}
     rows = connection.execute(NEW_ENDS, {"cohort_id": cohort_id, **times})
-    ends = {end.market_id: end for end in read_nouns(Resolution, rows)}
+    ends = {end.market_id: end for end in read_objects(Resolution, rows)}
     newest = sorted(ends.values(), key=lambda end: (end.known_at, end.market_id), reverse=True)
     return {end.market_id: end for end in newest[:MOST_ENDED]}

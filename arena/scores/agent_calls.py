@@ -17,7 +17,7 @@ from arena.record.schema.typed import (
     column_of,
     func,
     joined,
-    read_nouns,
+    read_objects,
     select,
     select_as,
 )
@@ -92,7 +92,7 @@ def _model_changes_query() -> AnySelect:
 
 def read_reported_models(connection: Connection) -> list[ReportedModel]:
     """Return the answers that changed an agent's reported model or fingerprint."""
-    return read_nouns(ReportedModel, connection.execute(_model_changes_query()))
+    return read_objects(ReportedModel, connection.execute(_reported_models()))
 
 
 def read_served_models(connection: Connection, agent: str | None = None) -> list[ServedModel]:
@@ -109,7 +109,7 @@ def read_served_models(connection: Connection, agent: str | None = None) -> list
     )
     if agent is not None:
         query = query.where(EntrantRow.name == agent)
-    return read_nouns(ServedModel, connection.execute(query))
+    return read_objects(ServedModel, connection.execute(query))
 
 
 def read_call_outcomes(connection: Connection, agent: str) -> list[CallOutcomes]:
@@ -122,7 +122,7 @@ def read_call_outcomes(connection: Connection, agent: str) -> list[CallOutcomes]
         .group_by(*outcome_columns)
         .order_by(*outcome_columns)
     )
-    return read_nouns(CallOutcomes, connection.execute(query))
+    return read_objects(CallOutcomes, connection.execute(query))
 
 
 def read_latencies(connection: Connection, agent: str) -> list[int]:

@@ -21,7 +21,7 @@ from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.statements import batches
 from arena.record.schema.turn import CallRow, FillRow, ForecastRow, RejectionRow, TurnRow
-from arena.record.schema.typed import case, clause, col, func, read_nouns, select, select_noun
+from arena.record.schema.typed import case, clause, col, func, read_objects, select, select_fields
 from arena.record.schema.world import MarketVersionRow
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import COMPARISONS, Comparisons, CurvePoint
@@ -189,12 +189,13 @@ def read_call_sums(connection: Connection, entrant_ids: Collection[int]) -> list
     times = {"first_at": first_at, "last_at": func.max(CallRow.made_at)}
     is_asked = col(CallRow.entrant_id).in_(entrant_ids)
     query = (
-        select_noun(CallSums, CallRow, **columns, **CALL_TOTALS, **times)
+        select_fields(CallSums, CallRow, **named, **CALL_TOTALS, **times)
         .where(is_asked)
         .group_by(CallRow.entrant_id, model, fingerprint, CallRow.error_code)
         .order_by(CallRow.entrant_id, first_at)
     )
-    return read_nouns(CallSums, connection.execute(query))
+    rows = connection.execute(query)
+    return read_objects(CallSums, rows)
 
 
 Counted = Literal["turns", "fills", "rejections", "forecasts"]

@@ -26,9 +26,9 @@ from arena.record.schema.typed import (
     column_of,
     func,
     joined,
-    read_nouns,
+    read_objects,
     select,
-    select_noun,
+    select_fields,
 )
 from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.scores.all_kinds import ALL_KINDS
@@ -198,24 +198,24 @@ def _read_explained_trades(connection: Connection) -> list[ExplainedTrade]:
     """Return the trades of the newest rounds, those first that have a reason, then the largest."""
     is_traded = and_(FillRow.turn_id == TurnRow.id, FillRow.market_id == ForecastRow.market_id)
     query = (
-        select_noun(ExplainedTrade, *STATED, FillRow, **PLACE)
+        select_fields(ExplainedTrade, *STATED, FillRow, **PLACE)
         .select_from(STATED_IN_TURN.join(FillRow, is_traded))
         .order_by(ForecastRow.reason == "", col(FillRow.amount).desc())
         .order_by(ForecastRow.market_id, EntrantRow.name)
     )
-    return read_nouns(ExplainedTrade, connection.execute(_in_newest_rounds(connection, query)))
+    return read_objects(ExplainedTrade, connection.execute(_in_newest_rounds(connection, query)))
 
 
 def _read_far_forecasts(connection: Connection) -> list[FarForecast]:
     """Return the probabilities of the newest rounds that lay furthest from the price then."""
     distance = func.abs(column_of(ForecastRow.probability) - column_of(QuoteRow.mid))
     query = (
-        select_noun(FarForecast, *STATED, **PLACE)
+        select_fields(FarForecast, *STATED, **PLACE)
         .select_from(STATED_IN_TURN)
         .where(col(QuoteRow.mid).is_not(None))
         .order_by(distance.desc(), ForecastRow.market_id, EntrantRow.name)
     )
-    return read_nouns(FarForecast, connection.execute(_in_newest_rounds(connection, query)))
+    return read_objects(FarForecast, connection.execute(_in_newest_rounds(connection, query)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,9 +31,9 @@ from arena.record.schema.typed import (
     columns_of,
     func,
     joined,
-    read_nouns,
+    read_objects,
     select,
-    select_noun,
+    select_fields,
     sql_cast,
 )
 from arena.record.schema.world import MarketVersionRow, QuoteRow
@@ -180,12 +180,13 @@ def read_market_rounds(connection: Connection, market: MarketId) -> list[MarketR
     is_held = SnapshotItemRow.market_id == market
     source = joined(SnapshotItemRow, SnapshotRow).join(RoundRow, clause(is_round)).join(CohortRow)
     query = (
-        select_noun(MarketRound, RoundRow, round_id=RoundRow.id, cohort=CohortRow.number, shown=shown)
+        select_fields(MarketRound, RoundRow, round_id=RoundRow.id, cohort=CohortRow.number, shown=shown)
         .select_from(source)
         .where(is_held)
         .order_by(RoundRow.at, CohortRow.number)
     )
-    return read_nouns(MarketRound, connection.execute(query))
+    rows = connection.execute(query)
+    return read_objects(MarketRound, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,13 +210,14 @@ def read_market_forecasts(
     is_usable = col(TurnRow.status).in_(USABLE_STATUSES)
     is_final = ForecastRow.stage == "final"
     query = (
-        select_noun(MarketForecast, TurnRow, ForecastRow, agent=EntrantRow.name)
+        select_fields(MarketForecast, TurnRow, ForecastRow, agent=EntrantRow.name)
         .select_from(STATED)
         .where(is_asked, is_usable)
         .where(ForecastRow.market_id == market, is_final)
         .order_by(TurnRow.round_id, EntrantRow.position)
     )
-    return read_nouns(MarketForecast, connection.execute(query))
+    rows = connection.execute(query)
+    return read_objects(MarketForecast, rows)
 
 
 def read_market_reasons(
@@ -272,13 +274,14 @@ def read_market_trades(connection: Connection, market: MarketId, most: int) -> l
     is_of_turn = col(FillRow.turn_id).in_(turns)
     newest_first = col(RoundRow.at).desc()
     query = (
-        select_noun(MarketTrade, FillRow, **PLACE, price=price)
+        select_fields(MarketTrade, FillRow, **PLACE, price=price)
         .select_from(joined(FillRow, TurnRow, EntrantRow, RoundRow, CohortRow))
         .where(is_of_turn, FillRow.market_id == market)
         .order_by(newest_first, col(CohortRow.number).desc())
         .order_by(EntrantRow.position, FillRow.position)
     )
-    return read_nouns(MarketTrade, connection.execute(query.limit(most)))
+    rows = connection.execute(query.limit(most))
+    return read_objects(MarketTrade, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,13 +375,13 @@ class PriceHistory:
 
 def read_price_history(connection: Connection, market: str, most: int) -> PriceHistory:
     """Return every price of a market, or those that stood at `most` instants, evenly spaced over its time."""
-    query = select_noun(StoredPrice, QuoteRow).order_by(QuoteRow.at, QuoteRow.id)
+    query = select_fields(StoredPrice, QuoteRow).order_by(QuoteRow.at, QuoteRow.id)
     is_asked = QuoteRow.market_id == market
     times = select(QuoteRow.at).where(is_asked).order_by(QuoteRow.at)
     one_too_many = connection.scalar(times.offset(most).limit(1))
     if one_too_many is None:
         rows = connection.execute(query.where(is_asked))
-        points = tuple(read_nouns(StoredPrice, rows))
+        points = tuple(read_objects(StoredPrice, rows))
         return PriceHistory(points, thinned=False)
 
     ends = select(func.min(QuoteRow.at), func.max(QuoteRow.at)).where(is_asked)
@@ -398,7 +401,7 @@ def read_price_history(connection: Connection, market: str, most: int) -> PriceH
     parameters = keyed_instants_parameter(connection, pairs)
     is_chosen = col(QuoteRow.id).in_(chosen)
     rows = connection.execute(query.where(is_chosen), parameters)
-    points = tuple(read_nouns(StoredPrice, rows))
+    points = tuple(read_objects(StoredPrice, rows))
     return PriceHistory(points, thinned=True)
 
 

@@ -29,9 +29,9 @@ from arena.record.schema.typed import (
     func,
     joined,
     or_,
-    read_nouns,
+    read_objects,
     select,
-    select_noun,
+    select_fields,
     total,
 )
 from arena.record.schema.typed import count as count_of
@@ -83,13 +83,14 @@ def read_agent_spending(connection: Connection) -> list[AgentSpending]:
     is_playing = col(CohortRow.ended_at).is_(None)
     is_newest = CohortRow.number == newest
     query = (
-        select_noun(AgentSpending, **PLACE, calls=calls, spent=spent)
+        select_fields(AgentSpending, **PLACE, calls=calls, spent=spent)
         .select_from(joined(CohortRow, EntrantRow, CallRow))
         .where(or_(is_playing, is_newest))
         .group_by(CohortRow.number, EntrantRow.position, EntrantRow.name)
         .order_by(CohortRow.number, EntrantRow.position)
     )
-    return read_nouns(AgentSpending, connection.execute(query))
+    rows = connection.execute(query)
+    return read_objects(AgentSpending, rows)
 
 
 def read_daily_spending(connection: Connection, midnight: datetime, days: int) -> list[tuple[datetime, int]]:
@@ -128,12 +129,13 @@ def _read_turn_outcomes(connection: Connection) -> list[TurnOutcome]:
     )
     rounds = list(connection.scalars(newest))
     query = (
-        select_noun(TurnOutcome, TurnRow, **PLACE)
+        select_fields(TurnOutcome, TurnRow, **PLACE)
         .select_from(joined(RoundRow, TurnRow, EntrantRow, CohortRow))
         .where(col(RoundRow.id).in_(rounds))
         .order_by(CohortRow.number, RoundRow.number, EntrantRow.position)
     )
-    return read_nouns(TurnOutcome, connection.execute(query))
+    rows = connection.execute(query)
+    return read_objects(TurnOutcome, rows)
 
 
 @dataclass(frozen=True, slots=True)

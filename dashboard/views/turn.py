@@ -29,9 +29,9 @@ from arena.record.schema.typed import (
     col,
     func,
     joined,
-    read_nouns,
+    read_objects,
     select,
-    select_noun,
+    select_fields,
     sql_cast,
     total,
 )
@@ -136,11 +136,12 @@ def find_turn(connection: Connection, cohort: int, round_number: int, agent: str
     is_round = RoundRow.number == round_number
     is_shown = col(RoundRow.id).not_in(read_hidden_rounds(connection))
     query = (
-        select_noun(PlacedTurn, TurnRow, RoundRow, **PLACE)
+        select_fields(PlacedTurn, TurnRow, RoundRow, **PLACE)
         .select_from(PLACED_TURNS)
         .where(*_of_agent(cohort, agent), is_round, is_shown)
     )
-    turns = read_nouns(PlacedTurn, connection.execute(query))
+    rows = connection.execute(query)
+    turns = read_objects(PlacedTurn, rows)
     return turns[0] if turns else None
 
 
@@ -166,11 +167,11 @@ class TurnFailure:
 def _read_failures(connection: Connection, turn: PlacedTurn) -> list[TurnFailure]:
     """Return the failures of a turn, oldest first."""
     query = (
-        select_noun(TurnFailure, AttemptRow)
+        select_fields(TurnFailure, AttemptRow)
         .where(AttemptRow.round_id == turn.round_id, AttemptRow.entrant_id == turn.entrant_id)
         .order_by(AttemptRow.number)
     )
-    return read_nouns(TurnFailure, connection.execute(query))
+    return read_objects(TurnFailure, connection.execute(query))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +205,11 @@ class CallAttempt:
 def read_attempts(connection: Connection, turn: PlacedTurn) -> list[CallAttempt]:
     """Return every call of a turn: first those before the prices were shown, each stage sample by sample."""
     query = (
-        select_noun(CallAttempt, CallRow)
+        select_fields(CallAttempt, CallRow)
         .where(CallRow.round_id == turn.round_id, CallRow.entrant_id == turn.entrant_id)
         .order_by(CallRow.stage, CallRow.sample, CallRow.attempt)
     )
-    return read_nouns(CallAttempt, connection.execute(query))
+    return read_objects(CallAttempt, connection.execute(query))
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,12 +252,13 @@ def read_seen_markets(connection: Connection, turn: PlacedTurn) -> list[SeenMark
     shown = SnapshotItemRow.shown == 1
     source = joined(SnapshotItemRow, MarketVersionRow).outerjoin(QuoteRow)
     query = (
-        select_noun(SeenMarket, MarketVersionRow, QuoteRow, id=SnapshotItemRow.market_id, shown=shown)
+        select_fields(SeenMarket, MarketVersionRow, QuoteRow, id=SnapshotItemRow.market_id, shown=shown)
         .select_from(source)
         .where(SnapshotItemRow.snapshot_id == turn.snapshot_id)
         .order_by(SnapshotItemRow.position)
     )
-    markets = read_nouns(SeenMarket, connection.execute(query))
+    rows = connection.execute(query)
+    markets = read_objects(SeenMarket, rows)
     return sorted(markets, key=lambda market: not market.shown)
 
 
@@ -339,7 +341,7 @@ SUMMARY_SUMS = {
     "cost": _sum_of(KNOWN_COST, *CALLS_OF_TURN),
 }
 TURN_SUMMARIES = (
-    select_noun(TurnSummary, TurnRow, **PLACE, **SUMMARY_SUMS)
+    select_fields(TurnSummary, TurnRow, **PLACE, **SUMMARY_SUMS)
     .select_from(PLACED_TURNS)
     .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc(), EntrantRow.position)
 )
@@ -365,12 +367,12 @@ def read_newest_turns(
     turns = list[TurnSummary]()
     batch_size = FIRST_ROUNDS
     while rounds and len(turns) < most:
-        still_wanted = most - len(turns)
-        is_in_rounds = col(TurnRow.round_id).in_(rounds[:batch_size])
-        limited_query = query.where(is_in_rounds).limit(still_wanted)
-        turns += read_nouns(TurnSummary, connection.execute(limited_query))
-        rounds = rounds[batch_size:]
-        batch_size *= 2
+        missing = most - len(turns)
+        is_in_rounds = col(TurnRow.round_id).in_(rounds[:size])
+        some = query.where(is_in_rounds).limit(missing)
+        turns += read_objects(TurnSummary, connection.execute(some))
+        rounds = rounds[size:]
+        size *= 2
     return turns
 
 

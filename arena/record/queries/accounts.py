@@ -30,10 +30,10 @@ from arena.record.schema.typed import (
     columns_of,
     count,
     joined,
-    read_grouped_nouns,
-    read_nouns,
+    read_objects,
+    read_objects_by_key,
     select,
-    select_noun,
+    select_fields,
     total,
 )
 from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
@@ -207,7 +207,7 @@ def read_ledgers(connection: Connection, cohort_id: int, agent: str | None = Non
         rows = connection.execute(LEDGERS, {"cohort_id": cohort_id})
     else:
         rows = connection.execute(LEDGER_OF, {"cohort_id": cohort_id, "agent": agent})
-    return dict(read_grouped_nouns(Entry, rows))
+    return dict(read_objects_by_key(Entry, rows))
 
 
 ENTRIES_AFTER = (
@@ -222,7 +222,7 @@ def read_entries_after(connection: Connection, last_numbers: Mapping[int, int]) 
     # One query for all: entries that an entrant has already, but another lacks, are left out below.
     lowest = min(last_numbers.values(), default=0)
     rows = connection.execute(ENTRIES_AFTER, {"ids": list(last_numbers), "first": lowest})
-    entries = read_grouped_nouns(Entry, rows)
+    entries = read_objects_by_key(Entry, rows)
 
     later = {}
     for entrant_id, last_number in last_numbers.items():
@@ -409,7 +409,7 @@ class AccountEquity:
 
 
 ACCOUNT_EQUITY = (
-    select_noun(
+    select_fields(
         AccountEquity,
         **PLACE,
         entrant_id=EntrantRow.id,
@@ -428,7 +428,7 @@ def read_account_equity(connection: Connection, cohort: int | None = None) -> li
     rows = read_of_cohorts(connection, ACCOUNT_EQUITY, cohort)
 
     accounts = []
-    for account in read_nouns(AccountEquity, rows):
+    for account in read_objects(AccountEquity, rows):
         total = account.total
         if total is not None:
             total += owed.get(account.entrant_id, 0)
@@ -471,4 +471,4 @@ def read_newest_pages(connection: Connection, markets: Collection[str] | None = 
         .where(col(MarketVersionRow.id).in_(newest_versions))
         .order_by(MarketVersionRow.market_id)
     )
-    return read_nouns(Market, connection.execute(pages))
+    return read_objects(Market, connection.execute(pages))

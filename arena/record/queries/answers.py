@@ -24,7 +24,7 @@ from arena.record.queries.forecasts import (
 from arena.record.queries.holdout import read_hidden_ends
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.turn import ForecastRow, TurnRow
-from arena.record.schema.typed import clause, col, read_nouns, select, select_as
+from arena.record.schema.typed import clause, col, read_objects, select, select_as
 from arena.record.schema.world import MarketVersionRow, ResolutionRow
 from markets.distributions import YES_NO, form_of
 
@@ -189,7 +189,7 @@ def read_recorded_answers(
         query = query.where(EntrantRow.name == agent)
     if market is not None:
         query = query.where(ForecastRow.market_id == market)
-    return read_nouns(RecordedAnswer, connection.execute(query))
+    return read_objects(RecordedAnswer, connection.execute(query))
 
 
 def count_kinds(connection: Connection, cohort: int) -> dict[str, int]:

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func
 from arena.record.model.benchmark import BenchmarkFile
 from arena.record.schema.cohort import EntrantRow
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
-from arena.record.schema.typed import IDS, col, read_nouns, select, select_noun, total
+from arena.record.schema.typed import IDS, col, read_objects, select, select_fields, total
 from arena.record.schema.work import ReservationRow
 from arena.record.schema.world import BenchmarkFileRow
 from arena.record.write.benchmark import FILES
@@ -25,13 +25,13 @@ def newest_files(
     if due_days is not None:
         query = query.where(col(BenchmarkFileRow.due).in_(due_days))
     rows = connection.execute(query.order_by(BenchmarkFileRow.due, BenchmarkFileRow.name))
-    return read_nouns(BenchmarkFile, rows)
+    return read_objects(BenchmarkFile, rows)
 
 
 def read_file(connection: Connection, kind: str, name: str, version: int) -> BenchmarkFile:
     """Return one version of a file, which must exist."""
     query = FILES.where(BenchmarkFileRow.kind == kind, BenchmarkFileRow.name == name)
-    [file] = read_nouns(BenchmarkFile, connection.execute(query.where(BenchmarkFileRow.version == version)))
+    [file] = read_objects(BenchmarkFile, connection.execute(query.where(BenchmarkFileRow.version == version)))
     return file
 
 
@@ -85,7 +85,7 @@ WORST_COST = _aggregate_of_calls(total(CallRow.worst), IS_UNPRICED) + _aggregate
     total(ReservationRow.worst)
 )
 ANSWER_USAGE = (
-    select_noun(
+    select_fields(
         AnswerUsage,
         TurnRow,
         agent=EntrantRow.name,
@@ -106,7 +106,7 @@ ANSWER_USAGE = (
 
 def read_answer_usage(connection: Connection, cohort_id: int) -> list[AnswerUsage]:
     """Return the usage of the agents of a cohort of one round, in line-up order."""
-    return read_nouns(AnswerUsage, connection.execute(ANSWER_USAGE, {"cohort_id": cohort_id}))
+    return read_objects(AnswerUsage, connection.execute(ANSWER_USAGE, {"cohort_id": cohort_id}))
 
 
 ANSWERED_CALLS = (

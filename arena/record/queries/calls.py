@@ -15,7 +15,7 @@ from arena.record.schema.database_errors import sqlite_path
 from arena.record.schema.dialects import is_postgresql
 from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.turn import CallRow, TurnRow
-from arena.record.schema.typed import clause, col, count, read_grouped_nouns, select, total
+from arena.record.schema.typed import clause, col, count, read_objects_by_key, select, total
 from arena.record.write.reservations import COST
 
 CALL_TOTALS: dict[str, Any] = {
@@ -31,7 +31,7 @@ CALL_TOTALS: dict[str, Any] = {
 def read_rounds_by_cohort(connection: Connection) -> dict[int, list[StoredRound]]:
     """Return the rounds of every cohort that have begun, oldest first, by the id of the cohort."""
     query = select(RoundRow.cohort_id, *ROUND_COLUMNS).order_by(RoundRow.cohort_id, RoundRow.number)
-    return read_grouped_nouns(StoredRound, connection.execute(query))
+    return read_objects_by_key(StoredRound, connection.execute(query))
 
 
 def read_spent_since(connection: Connection, since: datetime) -> int:

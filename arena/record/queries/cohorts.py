@@ -48,8 +48,8 @@ from arena.record.schema.typed import (
     columns_of,
     count_rows,
     joined,
-    read_grouped_nouns,
-    read_nouns,
+    read_objects,
+    read_objects_by_key,
     select,
     select_as,
 )
@@ -308,7 +308,7 @@ ROUNDS = select(*ROUND_COLUMNS).where(RoundRow.cohort_id == COHORT_ID).order_by(
 
 def read_rounds(connection: Connection, cohort_id: int) -> list[StoredRound]:
     """Return the rounds of a cohort that have begun."""
-    return read_nouns(StoredRound, connection.execute(ROUNDS, {"cohort_id": cohort_id}))
+    return read_objects(StoredRound, connection.execute(ROUNDS, {"cohort_id": cohort_id}))
 
 
 SNAPSHOT_LISTINGS = (
@@ -501,7 +501,7 @@ RESOLUTIONS = (
 
 def read_resolutions(connection: Connection, ids: Collection[MarketId], at: datetime) -> list[Resolution]:
     """Return every version of these markets' resolutions that was known at an instant."""
-    return read_nouns(Resolution, connection.execute(RESOLUTIONS, {"ids": ids, "at": at}))
+    return read_objects(Resolution, connection.execute(RESOLUTIONS, {"ids": ids, "at": at}))
 
 
 LEARNT_RESOLUTIONS = RESOLUTIONS.add_columns(ResolutionRow.learnt_at)
@@ -592,7 +592,7 @@ def read_final_forecasts(
         return {}
 
     rows = connection.execute(FINAL_FORECASTS, {"round_id": round_id, "ids": agents})
-    forecasts = read_grouped_nouns(Forecast, rows)
+    forecasts = read_objects_by_key(Forecast, rows)
     return {name: tuple(own) for name, own in forecasts.items()}
 
 

@@ -15,7 +15,7 @@ from arena.record.schema.cohort import EntrantRow, RoundRow
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
-from arena.record.schema.typed import IDS, col, columns_of, read_grouped_nouns, select
+from arena.record.schema.typed import IDS, col, columns_of, read_objects_by_key, select
 from arena.record.write.turns import FILL_FIELDS
 from portfolio.model import Entry, Fill, FillLevel, Rejection
 
@@ -34,7 +34,7 @@ FILLS = (
 
 def read_fills(connection: Connection, turn_ids: Sequence[int]) -> dict[int, list[Fill]]:
     """Return what turns bought and sold, level by level, by turn."""
-    levels = read_grouped_nouns(FillLevel, connection.execute(LEVELS, {"ids": turn_ids}))
+    levels = read_objects_by_key(FillLevel, connection.execute(LEVELS, {"ids": turn_ids}))
     fills: dict[int, list[Fill]] = defaultdict(list)
     for row in connection.execute(FILLS, {"ids": turn_ids}):
         fill = Fill(**attributes_of(row, *FILL_FIELDS), levels=tuple(levels[row.id]))
@@ -49,7 +49,7 @@ def read_rejections(connection: Connection, turn_ids: Sequence[int]) -> dict[int
         .where(col(RejectionRow.turn_id).in_(turn_ids))
         .order_by(RejectionRow.turn_id, RejectionRow.position)
     )
-    return read_grouped_nouns(Rejection, connection.execute(query))
+    return read_objects_by_key(Rejection, connection.execute(query))
 
 
 def _read_forecasts(connection: Connection, turn_ids: Sequence[int]) -> dict[int, list[Forecast]]:
@@ -59,7 +59,7 @@ def _read_forecasts(connection: Connection, turn_ids: Sequence[int]) -> dict[int
         .where(col(ForecastRow.turn_id).in_(turn_ids))
         .order_by(ForecastRow.stage, ForecastRow.market_id)
     )
-    return read_grouped_nouns(Forecast, connection.execute(query))
+    return read_objects_by_key(Forecast, connection.execute(query))
 
 
 def _read_entries(connection: Connection, turn_ids: Sequence[int]) -> dict[int, list[Entry]]:
@@ -72,7 +72,7 @@ def _read_entries(connection: Connection, turn_ids: Sequence[int]) -> dict[int, 
         .where(col(TurnRow.id).in_(turn_ids), func.substr(EntryRow.ref, 1, 5) == "fill:")
         .order_by(EntryRow.number)
     )
-    return read_grouped_nouns(Entry, connection.execute(query))
+    return read_objects_by_key(Entry, connection.execute(query))
 
 
 def read_turns(connection: Connection, round_id: int, entrant_ids: Collection[int]) -> list[Turn]:

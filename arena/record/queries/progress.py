@@ -28,7 +28,7 @@ from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, Snapshot
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.scores import RollupRow
 from arena.record.schema.turn import AttemptRow, TurnRow
-from arena.record.schema.typed import IDS, col, count, joined, read_grouped_nouns, select, select_as
+from arena.record.schema.typed import IDS, col, count, joined, read_objects_by_key, select, select_as
 from arena.record.schema.world import QuoteRow, ResolutionRow
 from markets.hashes import digest
 
@@ -153,12 +153,12 @@ TURNS_OF_AGENT = PLAYED_TURNS.where(EntrantRow.name == bindparam("agent"))
 def read_played_turns(connection: Connection, cohort_id: int) -> list[PlayedTurn]:
     """Return every turn of a cohort, round by round in line-up order."""
     rows = connection.execute(TURNS_OF_COHORT, {"cohort_id": cohort_id})
-    return read_grouped_nouns(PlayedTurn, rows)[cohort_id]
+    return read_objects_by_key(PlayedTurn, rows)[cohort_id]
 
 
 def read_agent_turns(connection: Connection, agent: str) -> dict[int, list[PlayedTurn]]:
     """Return every turn of an agent, round by round, by the id of its cohort."""
-    return read_grouped_nouns(PlayedTurn, connection.execute(TURNS_OF_AGENT, {"agent": agent}))
+    return read_objects_by_key(PlayedTurn, connection.execute(TURNS_OF_AGENT, {"agent": agent}))
 
 
 LAST_TURNS = (

@@ -17,7 +17,7 @@ from sqlmodel import and_
 from arena.record.queries.cohorts import read_quotes
 from arena.record.schema.cohort import CohortRow, EntrantRow
 from arena.record.schema.ledger import EntryRow, MarkRow
-from arena.record.schema.typed import IDS, clause, col, columns_of, read_grouped_nouns, select
+from arena.record.schema.typed import IDS, clause, col, columns_of, read_objects_by_key, select
 from arena.record.schema.world import ResolutionRow
 from markets.model import MarketId
 from portfolio.ledger import ENDING_KINDS, lot_key
@@ -145,7 +145,7 @@ def _read_lots(
     """Return the ledger entries of these entrants about these markets, by entrant and lot."""
     rows = connection.execute(ENTRIES_OF_LOTS, {"entrants": entrant_ids, "markets": markets})
     lots: dict[int, dict[LotKey, list[Entry]]] = defaultdict(dict)
-    for entrant_id, entries in read_grouped_nouns(Entry, rows).items():
+    for entrant_id, entries in read_objects_by_key(Entry, rows).items():
         for entry in entries:
             lots[entrant_id].setdefault(lot_key(entry), []).append(entry)
     return lots

@@ -207,16 +207,16 @@ def select_as(**columns: Any) -> AnySelect:
     return select(*[col(column).label(name) for name, column in columns.items()])
 
 
-def select_noun(noun: Any, *rows: type[TableRow], **named: Any) -> AnySelect:
-    """Select columns for the fields of a dataclass: those named, else those so called in these tables.
+def select_fields(dataclass: Any, *rows: type[TableRow], **columns_by_field: Any) -> AnySelect:
+    """Select a column for each field of a dataclass: the one given for it, else one of that name in a table.
 
-    More may be named than it has.
+    Columns may be given for fields that it doesn't have.
     """
     columns: dict[str, Any] = {}
-    for field in fields(noun):
+    for field in fields(dataclass):
         name = field.name
-        if name in named:
-            columns[name] = named[name]
+        if name in columns_by_field:
+            columns[name] = columns_by_field[name]
         else:
             columns[name] = next(getattr(row, name) for row in rows if name in row.model_fields)
     return select_as(**columns)
@@ -225,18 +225,18 @@ def select_noun(noun: Any, *rows: type[TableRow], **named: Any) -> AnySelect:
 N = TypeVar("N")
 
 
-def read_nouns(noun: Callable[..., N], rows: Result[*tuple[Any, ...]]) -> list[N]:
+def read_objects(make: Callable[..., N], rows: Result[*tuple[Any, ...]]) -> list[N]:
     """Return each row as an object of a dataclass, whose fields have the names of the columns."""
-    names = tuple(rows.keys())
-    return [noun(**dict(zip(names, row, strict=True))) for row in rows.all()]
+    columns = tuple(rows.keys())
+    return [make(**dict(zip(columns, row, strict=True))) for row in rows.all()]
 
 
-def read_grouped_nouns(noun: Callable[..., N], rows: Result[*tuple[Any, ...]]) -> dict[Any, list[N]]:
-    """Return rows as objects of a dataclass, by what the first column says; none for a key without rows."""
-    _, *names = rows.keys()
+def read_objects_by_key(make: Callable[..., N], rows: Result[*tuple[Any, ...]]) -> dict[Any, list[N]]:
+    """Return rows as objects of a dataclass, grouped by their first column; an unknown key has no objects."""
+    _, *columns = rows.keys()
     groups: dict[Any, list[N]] = defaultdict(list)
     for key, *values in rows.all():
-        groups[key].append(noun(**dict(zip(names, values, strict=True))))
+        groups[key].append(make(**dict(zip(columns, values, strict=True))))
     return groups
 
 

@@ -7,19 +7,19 @@ from sqlalchemy import Connection
 
 from arena.record.model.benchmark import BenchmarkFile, NewFile
 from arena.record.schema.statements import insert_one
-from arena.record.schema.typed import col, read_nouns, select_noun
+from arena.record.schema.typed import col, read_objects, select_fields
 from arena.record.schema.world import BenchmarkFileRow
 from arena.record.write.heads import add_head
 from markets.hashes import digest, sha256
 
-FILES = select_noun(BenchmarkFile, BenchmarkFileRow)
+FILES = select_fields(BenchmarkFile, BenchmarkFileRow)
 
 
 def newest_file(connection: Connection, kind: str, name: str) -> BenchmarkFile | None:
     """Return the newest version of a file, if there is one."""
     query = FILES.where(BenchmarkFileRow.kind == kind, BenchmarkFileRow.name == name)
     rows = connection.execute(query.order_by(col(BenchmarkFileRow.version).desc()).limit(1))
-    return next(iter(read_nouns(BenchmarkFile, rows)), None)
+    return next(iter(read_objects(BenchmarkFile, rows)), None)
 
 
 def keep_file(connection: Connection, new: NewFile, at: datetime) -> tuple[BenchmarkFile, bool]:

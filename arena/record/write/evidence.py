@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from agents.model import Article
 from arena.record.schema.cohort import CohortRow, EvidenceRow, GatheringRow, RoundRow
 from arena.record.schema.statements import TableRows, attributes_of, insert_one, insert_rows, new_rows
-from arena.record.schema.typed import columns_of, joined, read_grouped_nouns, select
+from arena.record.schema.typed import columns_of, joined, read_objects_by_key, select
 from arena.record.schema.world import ArticleRow
 from arena.record.write.cohorts import lock_round
 from markets.hashes import canonical, digest, plain_value
@@ -88,7 +88,7 @@ def read_evidence(connection: Connection, round_id: int) -> dict[MarketId, tuple
         .where(GatheringRow.round_id == round_id)
         .order_by(EvidenceRow.position)
     )
-    articles = read_grouped_nouns(Article, connection.execute(query))
+    articles = read_objects_by_key(Article, connection.execute(query))
     return {market: tuple(of_market) for market, of_market in articles.items()}
 
 

@@ -56,9 +56,9 @@ from arena.record.schema.typed import (
     col,
     columns_of,
     delete,
-    read_nouns,
+    read_objects,
     select,
-    select_noun,
+    select_fields,
 )
 from arena.record.schema.work import PublicationRow
 from arena.record.schema.world import BenchmarkFileRow, PruneRow, ResolutionRow, SyncRow
@@ -258,8 +258,8 @@ HEAD_FIELDS = ("number", "cohort", "round", "at", "parts", "previous")
 
 def read_publication(connection: Connection) -> Publication | None:
     """Return the state of publication to the last target; None if there is none."""
-    rows = connection.execute(select_noun(Publication, PublicationRow))
-    publications = read_nouns(Publication, rows)
+    rows = connection.execute(select_fields(Publication, PublicationRow))
+    publications = read_objects(Publication, rows)
     return publications[0] if publications else None
 
 

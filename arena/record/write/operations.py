@@ -40,7 +40,7 @@ from arena.record.schema.typed import (
     col,
     columns_of,
     joined,
-    read_nouns,
+    read_objects,
     select,
     update,
 )
@@ -109,7 +109,7 @@ LEASE_STATE = select(*columns_of(LeaseRow, LeaseState.__dataclass_fields__)).whe
 
 def read_lease(connection: Connection, name: str) -> LeaseState | None:
     """Return the state of a lease; None if nobody ever had it."""
-    rows = read_nouns(LeaseState, connection.execute(LEASE_STATE, {"duty": name}))
+    rows = read_objects(LeaseState, connection.execute(LEASE_STATE, {"duty": name}))
     return rows[0] if rows else None
 
 
@@ -140,7 +140,7 @@ PUT_JOB = NEW_JOB.on_conflict_do_update(
 
 def read_jobs(connection: Connection) -> dict[str, JobState]:
     """Return the states of all jobs by name."""
-    return {job.name: job for job in read_nouns(JobState, connection.execute(JOBS))}
+    return {job.name: job for job in read_objects(JobState, connection.execute(JOBS))}
 
 
 def put_job(connection: Connection, state: JobState) -> None:

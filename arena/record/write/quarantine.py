@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from sqlmodel import case
 
 from arena.record.schema.statements import new_rows
-from arena.record.schema.typed import col, read_nouns, select_noun
+from arena.record.schema.typed import col, read_objects, select_fields
 from arena.record.schema.world import QuarantineRow
 from markets.venue import QuarantinedRecord
 
@@ -58,13 +58,13 @@ def read_quarantine(
     connection: Connection, venue: str | None = None, kind: str | None = None, limit: int | None = None
 ) -> list[StoredQuarantine]:
     """Return the quarantined records, newest first."""
-    query = select_noun(StoredQuarantine, QuarantineRow)
+    query = select_fields(StoredQuarantine, QuarantineRow)
     if venue is not None:
         query = query.where(QuarantineRow.venue == venue)
     if kind is not None:
         query = query.where(QuarantineRow.kind == kind)
     query = query.order_by(col(QuarantineRow.last_seen_at).desc(), col(QuarantineRow.id).desc())
-    return read_nouns(StoredQuarantine, connection.execute(query.limit(limit)))
+    return read_objects(StoredQuarantine, connection.execute(query.limit(limit)))
 
 
 def _stored_text(text: str) -> str:

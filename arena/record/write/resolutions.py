@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from arena.record.schema.statements import TableRows, attributes_of, batches, insert_rows
-from arena.record.schema.typed import IDS, col, columns_of, read_nouns, select
+from arena.record.schema.typed import IDS, col, columns_of, read_objects, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuarantineRow, ResolutionRow
 from arena.record.write.heads import add_head
 from arena.record.write.quarantine import quarantine_records
@@ -73,7 +73,7 @@ def _known_versions(connection: Connection, resolutions: Sequence[Resolution]) -
     for batch in batches(sorted({resolution.market_id for resolution in resolutions})):
         for market in connection.scalars(KNOWN_MARKETS, {"ids": batch}):
             known_versions[MarketId(market)] = {}
-        for resolution in read_nouns(Resolution, connection.execute(KNOWN_RESOLUTIONS, {"ids": batch})):
+        for resolution in read_objects(Resolution, connection.execute(KNOWN_RESOLUTIONS, {"ids": batch})):
             known_versions[resolution.market_id][resolution.version] = resolution
     return known_versions
 
