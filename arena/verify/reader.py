@@ -92,16 +92,19 @@ class Row(dict[str, Any]):
 
 
 def compare_in_order(
-    rows: Iterable[Row], expected: Iterable[Mapping[str, Any]], table_and_name: str, column: str, why: str
+    rows: Iterable[Row],
+    expected: Iterable[Mapping[str, Any]],
+    table: str,
+    name: str,
+    column: str,
+    why: str,
 ) -> Found:
     """Yield the differences between rows and the rows expected, compared one by one in order.
 
-    `table_and_name` is "table: name" of a missing row, to whose name its number is added; `column` stands for
-    a whole row.
+    A missing row of the `table` is called by `name` and its number; `column` stands for a whole row.
     """
     for index, (row, expected_values) in enumerate(zip_longest(rows, expected)):
         if row is None:
-            table, _, name = table_and_name.partition(": ")
             number = expected_values.get("number", index)
             yield Difference(table, f"{name} {number}", column, None, expected_values[column], why)
         elif expected_values is None:
@@ -114,15 +117,15 @@ def compare_by(
     key_columns: Sequence[str],
     rows: Iterable[Row],
     expected: Iterable[Mapping[str, Any]],
-    table_and_parent: str,
+    table: str,
+    parent: str,
     column: str,
     why: str,
 ) -> Found:
     """Yield the differences between rows and the rows expected, matched by the `key_columns`.
 
-    `table_and_parent` is "table: parent" of a missing row; `column` stands for a whole row.
+    A missing row of the `table` is called by its `parent` and its key; `column` stands for a whole row.
     """
-    table, _, parent = table_and_parent.partition(": ")
     key_of = itemgetter(*key_columns)
     missing = {key_of(expected_values): expected_values for expected_values in expected}
     for row in rows:

@@ -35,6 +35,9 @@ Conversation = tuple[Message, ...]
 class NoAnswer(LookupError):
     """The record lacks an answer that a decision needs."""
 
+    def __init__(self, prompt: Prompt):
+        super().__init__(f"{prompt.stage}, sample {prompt.sample}")
+
 
 @dataclass(frozen=True, slots=True)
 class PossibleDecision:
@@ -96,12 +99,11 @@ class StoredAnswers:
             if not answered:
                 return attempts[-1]
 
-            if question not in self.answers_left:
-                self.answers_left[question] = answered[::-1] if self.last else answered
-            answers_left = self.answers_left[question]
+            in_order = answered[::-1] if self.last else answered
+            answers_left = self.answers_left.setdefault(question, in_order)
             if answers_left:
                 return answers_left.pop(0)
-        raise NoAnswer(f"{prompt.stage}, sample {prompt.sample}")
+        raise NoAnswer(prompt)
 
     def unused(self) -> tuple[Prompt, ...]:
         """Return the answered questions that no decision used."""
@@ -126,7 +128,7 @@ class StoredAnswers:
             if is_same_sample and opening in unmatched:
                 unmatched.remove(opening)
         if not unmatched:
-            raise NoAnswer(f"{prompt.stage}, sample {prompt.sample}")
+            raise NoAnswer(prompt)
 
         opening = unmatched[0]
         if not prompt.bets:
@@ -180,7 +182,7 @@ def decisions_of(
         """Return the answer of an agent that asks one question a turn."""
         answer = next((call for call in calls if call.error is None), None)
         if answer is None or agent_kind.ask is None:
-            raise NoAnswer(f"{prompt.stage}, sample {prompt.sample}")
+            raise NoAnswer(prompt)
         return answer
 
     agent = agent_kind.agent(own_settings, given)

@@ -72,8 +72,8 @@ def _check_frozen(facts: RecordReader, row: Row, cohort: Cohort, entrants: Seque
     for entrant in cohort.entrants:
         entrant_values = attributes_of(entrant, "position", "name", "kind")
         frozen.append(entrant_values | {"settings": canonical(entrant.settings)})
-    key = f"entrant: {row.key}, place"
-    yield from compare_by(["position"], entrants, frozen, key, "name", FROZEN_SO)
+    parent = f"{row.key}, place"
+    yield from compare_by(["position"], entrants, frozen, "entrant", parent, "name", FROZEN_SO)
 
 
 def _check_schedule(cohort: Cohort, rounds: Sequence[Row]) -> Found:
@@ -102,9 +102,8 @@ def _check_replacements(
         if row["round"] not in begun_rounds:
             yield row.differs("round", "one that has begun", "they are taken as it begins")
 
-        earlier = {"entrant": entrant_id, "number": row["round"]}
-        statuses = set(facts.column("status", "turn", EARLIER_TURNS, **earlier))
-        if not statuses or not statuses.isdisjoint(PROVEN_STATUSES):
+        statuses = facts.column("status", "turn", EARLIER_TURNS, entrant=entrant_id, number=row["round"])
+        if not statuses or not PROVEN_STATUSES.isdisjoint(statuses):
             yield row.differs("round", "turns, and none of them good", "a good turn keeps the settings")
 
         if not _are_stored_prompts(facts, json_in(row["prompts"])):

@@ -42,8 +42,7 @@ def check_evidence(facts: RecordReader, cohort: Cohort, round_row: Row) -> Found
     of_round = {"round": round_row["id"]}
     gatherings = list(facts.rows("gathering", "SELECT * FROM gathering WHERE round_id = :round", **of_round))
     for row in gatherings:
-        of_gathering = {"gathering": row["id"], "snapshot": round_row["snapshot_id"]}
-        pieces = list(facts.rows("evidence", PIECES, **of_gathering))
+        pieces = list(facts.rows("evidence", PIECES, gathering=row["id"], snapshot=round_row["snapshot_id"]))
         yield from _check_gathering(facts, row, round_row, pieces)
         yield from _check_pieces(cohort, round_row, pieces)
         if not gathers_evidence:

@@ -141,8 +141,8 @@ class CohortReplay:
         A snapshot is replayed together with everything since the snapshot before it.
         """
         since = BEFORE_ALL
-        verified = {"cohort": self.row["id"], "after": self.facts.last_verified_id("snapshot")}
-        for snapshot in self.facts.rows("snapshot", VERIFIED, **verified):
+        last_id = self.facts.last_verified_id("snapshot")
+        for snapshot in self.facts.rows("snapshot", VERIFIED, cohort=self.row["id"], after=last_id):
             until = snapshot["at"]
             if self.facts.must_check(snapshot):
                 yield from self._check_between(since, until)
@@ -292,8 +292,8 @@ class CohortReplay:
         """Yield the entries of a ledger that differ from the replayed ones."""
         expected = map(plain_value, self.uncompared[entrant_id])
         self.uncompared[entrant_id] = []
-        key = f"entry: {self.entrants[entrant_id].key}, entry"
-        yield from compare_in_order(rows, expected, key, "kind", BY_LEDGER)
+        name = f"{self.entrants[entrant_id].key}, entry"
+        yield from compare_in_order(rows, expected, "entry", name, "kind", BY_LEDGER)
 
     def _check_snapshot(self, snapshot: Row, items: Sequence[Row]) -> Found:
         """Check the hash of a snapshot, and note its time."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection, PrimaryKeyConstraint, Table, UniqueConstraint
 
+from arena.record.schema.database import VERSION_TABLE
 from arena.record.schema.tables import METADATA
 from arena.verify.differences import Difference, Found
 from arena.verify.reader import RecordReader
@@ -74,8 +75,6 @@ BESIDE = {
     AND d.classid = 'pg_class'::regclass AND d.deptype = 'e') ORDER BY c.relname""",
 }
 """All tables and views, without those of SQLite itself, of a server, and of its extensions."""
-VERSION_TABLE = "alembic_version"
-"""The table with the version of a database's schema."""
 QUEUE_PREFIX = "procrastinate_"
 """The prefix of the tables of the workers' queue, which only a server has."""
 INDEXED = """

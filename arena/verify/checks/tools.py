@@ -13,14 +13,14 @@ from markets.hashes import canonical_bytes, sha256
 RESULTS = """SELECT tool_result.*, round.at, round.cohort_id AS cohort, round.snapshot_id AS snapshot
     FROM tool_result JOIN round ON round.id = tool_result.round_id ORDER BY tool_result.id"""
 WITH_TOOLS = """SELECT * FROM call WHERE messages LIKE '%"role":"tool"%' ORDER BY round_id, id"""
+LINE_UP = "SELECT * FROM entrant WHERE cohort_id = :cohort"
 NOT_USED = "not used: at most 8 tools at once"
 
 
 def check_tools(facts: RecordReader) -> Found:
     """Yield tool results that are impossible, and conversations that quote them differently."""
     for row in facts.rows("tool_result", RESULTS):
-        line_up = "SELECT * FROM entrant WHERE cohort_id = :cohort"
-        agents = facts.column("name", "entrant", line_up, cohort=row["cohort"])
+        agents = facts.column("name", "entrant", LINE_UP, cohort=row["cohort"])
         if row["agent"] and row["agent"] not in agents:
             yield row.differs("agent", "an agent of the cohort", "somebody of it asked")
         for source in objects_in(row["sources"]):

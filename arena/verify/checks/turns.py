@@ -79,9 +79,9 @@ def check_readers(facts: RecordReader) -> Found:
         # The older reader's last round must not be later than the newer one's first round.
         overlap = instant(older["last"]) - instant(newer["first"])
         if overlap > LONGEST or (overlap > NO_TIME and older["cohort"] == newer["cohort"]):
-            of_last_round = {"cohort": older["cohort"], "reader": older["reader"], "at": older["last"]}
+            cohort = older["cohort"]
             expected = f"{newer['reader']} or more"
-            for turn in facts.rows("turn", READ_SO, **of_last_round):
+            for turn in facts.rows("turn", READ_SO, cohort=cohort, reader=older["reader"], at=older["last"]):
                 yield turn.differs("reader", expected, "a turn of an earlier round has a newer reader")
 
 
@@ -349,15 +349,17 @@ def _compare_fills(turn: StoredTurn, fills: Sequence[Fill]) -> Found:
     key = turn.row.key
     expected_values = [plain_value(fill) for fill in expected_fills]
     expected_levels = [fill.pop("levels") for fill in expected_values]
-    yield from compare_in_order(turn.fills, expected_values, f"fill: {key}, fill", "shares", BY_MARKET)
+    yield from compare_in_order(turn.fills, expected_values, "fill", f"{key}, fill", "shares", BY_MARKET)
     for index, row in enumerate(turn.fills):
         level_rows = turn.levels.get(row["id"], [])
         sealed_content = row.without("id", "turn_id", "position", "hash")
         sealed_content["levels"] = [level.without("fill_id", "position") for level in level_rows]
         yield from check_seal(row, sealed_content, SEALS_FILL)
         if index < len(expected_fills):
-            level_key = f"fill_level: {key}, fill {index}, level"
-            yield from compare_in_order(level_rows, expected_levels[index], level_key, "shares", BY_MARKET)
+            level_name = f"{key}, fill {index}, level"
+            yield from compare_in_order(
+                level_rows, expected_levels[index], "fill_level", level_name, "shares", BY_MARKET
+            )
 
 
 def _compare_decision(turn: StoredTurn, possible: PossibleDecision, refused: Sequence[Rejection]) -> Found:
@@ -394,13 +396,13 @@ def _compare_forecasts(turn: StoredTurn, decision: Decision) -> Found:
             "distribution": forecast.distribution,
         }
         expected.append(values)
-    key = f"forecast: {turn.row.key},"
+    parent = f"{turn.row.key},"
     key_columns = ("market_id", "stage")
-    yield from compare_by(key_columns, turn.forecasts, expected, key, "probability", BY_AGENT)
+    yield from compare_by(key_columns, turn.forecasts, expected, "forecast", parent, "probability", BY_AGENT)
 
 
 def _compare_refusals(turn: StoredTurn, rows: Sequence[Row], expected: Sequence[Rejection]) -> Found:
     """Yield the rejections that differ from the expected ones."""
-    key = f"rejection: {turn.row.key}, rejection"
+    name = f"{turn.row.key}, rejection"
     why = "the agent's answer and the market's rules say so"
-    yield from compare_in_order(rows, map(plain_value, expected), key, "message", why)
+    yield from compare_in_order(rows, map(plain_value, expected), "rejection", name, "message", why)
