@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Concatenate
+from typing import Any
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
 from agents.model import Article, Call
 from agents.toolbox import ToolResult
@@ -61,26 +61,26 @@ class DryRunRecord(Record):
 
     def __post_init__(self) -> None:
         """Register the stand-ins for queries and changes."""
-
-        def register(real: Callable[Concatenate[Connection, ...], T], stand_in: Callable[..., T]) -> None:
-            self.stand_ins[real] = stand_in
-
-        register(read_prompts, self._read_prompts)
-        register(read_calls, lambda *_: {})  # no answer is known yet: the model shall be asked
-        register(read_evidence, self._read_evidence)
-        register(read_spent, self._read_spent)
-        register(add_catalogue, lambda _source, listings, at, **_: SyncResult(0, at, len(listings)))
-        register(claim_turns, lambda _round, entrant_ids, *_: dict.fromkeys(entrant_ids, 0))
-        register(add_snapshot, lambda _cohort, _number, snapshot, _round: self.snapshots.append(snapshot))
-        register(add_evidence, lambda _round, _place, gathered: self.evidence.append(gathered))
-        register(add_call, self._add_call)
-        register(add_tool_result, self._add_tool_result)
-        register(read_tool_text, lambda _round, key: self.tool_texts.get(key))
-        register(read_listed, lambda _round: self.listed_urls)
-        register(quarantine_records, lambda *_: None)
-        register(reserve, self._reserve)
-        register(renew_reservations, lambda *_: None)  # nobody else waits for them
-        register(lose_reservations, lambda *_: None)
+        self.stand_ins.update(
+            {
+                read_prompts: self._read_prompts,
+                read_calls: lambda *_: {},  # no answer is known yet: the model shall be asked
+                read_evidence: self._read_evidence,
+                read_spent: self._read_spent,
+                add_catalogue: lambda _source, listings, at, **_: SyncResult(0, at, len(listings)),
+                claim_turns: lambda _round, entrant_ids, *_: dict.fromkeys(entrant_ids, 0),
+                add_snapshot: lambda _cohort, _number, snapshot, _round: self.snapshots.append(snapshot),
+                add_evidence: lambda _round, _place, gathered: self.evidence.append(gathered),
+                add_call: self._add_call,
+                add_tool_result: self._add_tool_result,
+                read_tool_text: lambda _round, key: self.tool_texts.get(key),
+                read_listed: lambda _round: self.listed_urls,
+                quarantine_records: lambda *_: None,
+                reserve: self._reserve,
+                renew_reservations: lambda *_: None,  # nobody else waits for them
+                lose_reservations: lambda *_: None,
+            }
+        )
 
     def read(self, query: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return the result of a query, from a stand-in if there is one, else from the record."""
