@@ -50,8 +50,9 @@ def read_verified(connection: Connection, config: Path) -> VerifiedHead:
     try:
         noted = VerifiedHead(**json.loads(_note_path(connection, config).read_text("utf-8")))
         times = list(map(datetime.fromisoformat, (noted.new_at, *noted.parts_at)))
-        head = {"number": noted.number}
-        head_hash = _scalar(connection, "SELECT hash FROM head WHERE number = :number", head)
+        head_hash = _scalar(
+            connection, "SELECT hash FROM head WHERE number = :number", {"number": noted.number}
+        )
     except (OSError, ValueError, TypeError, DBAPIError):
         return NOTHING_VERIFIED
 
@@ -109,7 +110,7 @@ def keep_verified(
 
 
 def _scalar(connection: Connection, query: str, parameters: Mapping[str, Any] | None = None) -> Any:
-    return connection.execute(text(query), parameters or {}).scalar()
+    return connection.execute(text(query), parameters).scalar()
 
 
 def _note_path(connection: Connection, config: Path) -> Path:

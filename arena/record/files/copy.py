@@ -18,9 +18,9 @@ from sqlalchemy import Column, Connection, Integer, MetaData, Table, func, inspe
 
 from arena.errors import ArenaError
 from arena.record.schema.cohort import PromptRow
-from arena.record.schema.database import connect, make_private, schema_version, upgrade
+from arena.record.schema.database import VERSION_TABLE, connect, make_private, schema_version, upgrade
 from arena.record.schema.database_errors import translated_file_errors
-from arena.record.schema.dialects import instant_text
+from arena.record.schema.dialects import instant_text, is_postgresql
 from arena.record.schema.statements import TableLine, insert_lines
 from arena.record.schema.typed import select
 from markets.bundle.files import sync_to_disk
@@ -30,7 +30,6 @@ ProgressCallback = Callable[[str, int, int | None], None]
 
 PAGES = 1_024
 BATCH = 1_000
-VERSION_TABLE = "alembic_version"
 
 
 def no_progress(_stage: str, _done: int, _of: int | None) -> None:
@@ -39,10 +38,10 @@ def no_progress(_stage: str, _done: int, _of: int | None) -> None:
 
 def copy_to_file(source: Connection, path: Path, progress: ProgressCallback) -> None:
     """Copy the record from any database to a new SQLite file of the same schema."""
-    if _is_sqlite(source):
-        _copy_pages(source, path, progress)
-    else:
+    if is_postgresql(source):
         _copy_rows_to_new_file(source, path, progress)
+    else:
+        _copy_pages(source, path, progress)
 
 
 def _copy_pages(source: Connection, path: Path, progress: ProgressCallback) -> None:
@@ -86,12 +85,12 @@ def copy_rows(source: Connection, target: Connection, progress: ProgressCallback
         target_columns = [Column(name, column.type) for name, column in columns.items()]
         target_table = Table(table.name, MetaData(), *target_columns)
         for lines in _row_batches(source, table, columns.values()):
-            values = _with_instants_as_text(lines) if _is_sqlite(target) else lines
+            values = lines if is_postgresql(target) else _with_instants_as_text(lines)
             insert_lines(target, target_table, list(columns), values)
             done += len(lines)
             progress("copying", done, row_count)
 
-    if not _is_sqlite(target):
+    if is_postgresql(target):
         _continue_ids(target, tables)
 
 
@@ -107,7 +106,7 @@ def is_empty(target: Connection) -> bool:
 def _common_tables(source: Connection, target: Connection) -> list[Table]:
     """Return the tables that both databases have, as in the source, referenced tables first."""
     common_names = set(inspect(target).get_table_names()) - {VERSION_TABLE}
-    if not _is_sqlite(target):
+    if is_postgresql(target):
         # Other tables, such as a queue's, are not part of a record.
         common_names &= PromptRow.__table__.metadata.tables.keys()
 
@@ -157,10 +156,6 @@ def _continue_ids(target: Connection, tables: list[Table]) -> None:
                     text("SELECT setval(pg_get_serial_sequence(:table, 'id'), :last)"),
                     {"table": quoted_name, "last": last_id},
                 )
-
-
-def _is_sqlite(connection: Connection) -> bool:
-    return connection.dialect.name == "sqlite"
 
 
 SQLITE_SUFFIXES = ("", "-journal", "-wal", "-shm")

@@ -14,7 +14,7 @@ from arena.record.schema.typed import columns_of, select
 from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
 from markets.bundle import Sighting
-from markets.model import Listing, Market, MarketId, Quote, Resolution
+from markets.model import Listing, Market, MarketId, Quote
 
 ONE_DAY = timedelta(days=1)
 Pages = dict[MarketId, list[tuple[datetime, Market]]]
@@ -49,20 +49,11 @@ def read_sightings(
                 yield from _quote_sightings(pages, [quote_of(row, seen_at)])
         read(days_done, len(ends_of_days))
 
+    # Every version counts from when the arena learnt it: no replay knows it sooner.
     for batch in batches(ids):
-        yield Sighting(until, (), _resolutions_as_learnt(connection, batch, until))
-
-
-def _resolutions_as_learnt(
-    connection: Connection, ids: Sequence[MarketId], until: datetime
-) -> tuple[Resolution, ...]:
-    """Return every version learnt by an instant, known from when it was learnt: no replay knows it sooner."""
-    resolutions = []
-    for resolution, learnt_at in read_learnt_resolutions(connection, ids, until):
-        if learnt_at <= until:
-            known_at = max(resolution.known_at, learnt_at)
-            resolutions.append(replace(resolution, known_at=known_at))
-    return tuple(resolutions)
+        learnt = read_learnt_resolutions(connection, batch, until)
+        resolutions = (replace(end, known_at=max(end.known_at, at)) for end, at in learnt if at <= until)
+        yield Sighting(until, (), tuple(resolutions))
 
 
 def _page_versions(

@@ -39,8 +39,7 @@ class Calendar:
     def number_at(self, at: datetime) -> int | None:
         """Return the number of a time, counting from 1; None if it is not in the calendar."""
         number = 1 if at == self.first else (at - self.origin) // self.every + 1
-        is_in_between = self.time(number) != at
-        if at < self.first or is_in_between:
+        if at < self.first or self.time(number) != at:
             return None
         return number if self.count is None or number <= self.count else None
 

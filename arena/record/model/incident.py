@@ -409,7 +409,7 @@ def clock_stepped(at: datetime, seconds: float) -> Incident:
     return _incident_since("clock_stepped", "clock", at, at, text, seconds=round(seconds), message=why)
 
 
-def clock_behind(at: datetime, newest: datetime, file: Path | None = None) -> Incident:
+def clock_behind(at: datetime, newest: datetime, file: Path | None) -> Incident:
     """Return the incident that the record is ahead of this machine's clock, or of the one in a file."""
     clock = "this machine's clock" if file is None else f"the time in {file}"
     text = f"{clock} is behind the record by {length_text(newest - at)}"

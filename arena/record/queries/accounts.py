@@ -352,7 +352,10 @@ def read_marked_cohort(
     connection: Connection, cohort_id: int, agent: str | None = None
 ) -> MarkedCohort | None:
     """Return a cohort at its newest mark, with all ledgers or one; None before the first mark."""
-    is_wanted_entrant = _entrants_of(cohort_id, agent)
+    is_wanted_entrant: list[Condition] = [EntrantRow.cohort_id == cohort_id]
+    if agent is not None:
+        is_wanted_entrant.append(EntrantRow.name == agent)
+
     newest_mark = select(func.max(MarkRow.at)).from_joined(MarkRow, EntrantRow).where(*is_wanted_entrant)
     at = connection.scalar(newest_mark)
     stored_snapshot = None if at is None else read_snapshot(connection, cohort_id, at)
@@ -373,14 +376,6 @@ def read_marked_cohort(
     questions = {MarketId(market): question for market, question in connection.execute(pages)}
     _, snapshot = stored_snapshot
     return MarkedCohort(at, snapshot, ledgers, questions)
-
-
-def _entrants_of(cohort_id: int, agent: str | None) -> list[Condition]:
-    """Return the conditions for all entrants of a cohort, or for one."""
-    conditions: list[Condition] = [EntrantRow.cohort_id == cohort_id]
-    if agent is not None:
-        conditions.append(EntrantRow.name == agent)
-    return conditions
 
 
 IS_LAST_MARK = (MarkRow.entrant_id == EntrantRow.id) & (MarkRow.at == LAST_MARK)

@@ -36,7 +36,7 @@ from arena.record.schema.cohort import (
     SnapshotRow,
 )
 from arena.record.schema.ledger import EntryRow, MarkRow
-from arena.record.schema.newest import PLAYED_SETTINGS
+from arena.record.schema.newest import NEWEST_TIME, PLAYED_SETTINGS
 from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
 from arena.record.schema.typed import (
@@ -394,11 +394,6 @@ def next_cohort_number(connection: Connection) -> int:
     return int(count or 0) + 1
 
 
-NEWEST_OF_EACH = (
-    select(func.max(SnapshotRow.at)).where(SnapshotRow.cohort_id == CohortRow.id).correlate(CohortRow)
-)
-"""The newest snapshot of each cohort by the index of it: a year has many thousands of snapshots."""
-NEWEST_TIME = select(func.max(NEWEST_OF_EACH.scalar_subquery())).select_from(CohortRow)
 NEWEST_TRADING_TIME = NEWEST_TIME.where(IS_TRADING)
 NEWEST_OF_COHORT = select(func.max(SnapshotRow.at)).where(SnapshotRow.cohort_id == COHORT_ID)
 
@@ -687,8 +682,7 @@ def read_unanswered_turns(connection: Connection, round_id: int) -> list[Unanswe
 
     unanswered: dict[str, UnansweredTurn] = {}
     for row in last_attempts.values():
-        is_model_failure = row.code is not None and (row.retry or row.code in REFUSED_CODES)
-        if not is_model_failure:
+        if row.code is None or not (row.retry or row.code in REFUSED_CODES):
             continue
 
         turn = UnansweredTurn(
@@ -731,16 +725,18 @@ def select_cohorts(cohorts: Sequence[StoredCohort], number: int | None) -> list[
 
     selected = [stored for stored in cohorts if stored.cohort.number == number]
     if not selected:
-        numbers = ", ".join(str(stored.cohort.number) for stored in cohorts) or "none yet"
-        raise ArenaError("no_cohort", f"there is no cohort {number} here", f"cohorts: {numbers}")
+        raise ArenaError("no_cohort", f"there is no cohort {number} here", f"cohorts: {_numbers_of(cohorts)}")
     return selected
+
+
+def _numbers_of(cohorts: Sequence[StoredCohort]) -> str:
+    return ", ".join(str(stored.cohort.number) for stored in cohorts) or "none yet"
 
 
 def numbered_cohort(cohorts: Sequence[StoredCohort], number: str) -> StoredCohort:
     """Return the cohort with a typed number; raise `ArenaError` if there is none."""
     if not number.isdecimal():
-        numbers = ", ".join(str(stored.cohort.number) for stored in cohorts) or "none yet"
-        message = f"there is no cohort {number}; cohorts: {numbers}"
+        message = f"there is no cohort {number}; cohorts: {_numbers_of(cohorts)}"
         raise ArenaError("bad_cohort", message, "arena show cohorts shows them")
     (stored,) = select_cohorts(cohorts, int(number))
     return stored

@@ -437,8 +437,7 @@ def _put_second_prices(
         return
 
     quoted[rows] = _quoted_column(connection, prices)[has_row]
-    *_, mids = prices
-    second_mid = int_column([-1 if price is None else price for price in mids])[has_row]
+    second_mid = int_column([-1 if price is None else price for price in prices[-1]])[has_row]
     # Where there was no second price, the first one stays.
     mid[rows] = np.where(second_mid >= 0, second_mid, mid[rows])
 

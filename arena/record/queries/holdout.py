@@ -29,9 +29,8 @@ class HeldOut:
 
 def read_hidden_ends(connection: Connection) -> frozenset[str]:
     """Return the markets whose resolutions are still hidden from scores."""
-    # Few records hold anything out, and their markets need not be read.
-    holds_out = any(True for _ in _holding_out(connection))
-    if not holds_out or read_opened_at(connection) is not None:
+    holds_nothing_out = next(_holding_out(connection), None) is None
+    if holds_nothing_out or read_opened_at(connection) is not None:
         return frozenset()
     return _read_held_out_markets(connection)
 

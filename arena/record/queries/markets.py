@@ -14,9 +14,9 @@ from sqlalchemy import Connection, Row, bindparam, func
 from sqlalchemy.orm import aliased
 
 from arena.errors import ArenaError
-from arena.record.queries.cohorts import IS_TRADING, NEWEST_TIME, read_cohorts, read_resolutions
+from arena.record.queries.cohorts import IS_TRADING, read_cohorts, read_resolutions
 from arena.record.schema.cohort import CohortRow, RoundRow, SnapshotItemRow
-from arena.record.schema.newest import is_in_markets, markets_parameter, newest_rows
+from arena.record.schema.newest import NEWEST_TIME, is_in_markets, markets_parameter, newest_rows
 from arena.record.schema.statements import attributes_of, batches
 from arena.record.schema.typed import IDS, AnySelect, col, column_of, columns_of, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow, SyncRow

@@ -117,7 +117,8 @@ def read_owed(connection: Connection) -> dict[int, int]:
     entrant_ids = {row.id for row in rows}
     markets = {row.market_id for row in rows}
     lots = _read_lots(connection, sorted(entrant_ids), sorted(markets))
-    payouts = _read_newest_payouts(connection, sorted(markets))
+    # Versions come in order, so the newest of a market replaces those before it.
+    payouts = dict(connection.execute(PAYOUTS, {"ids": sorted(markets)}).all())
 
     owed: dict[int, int] = defaultdict(int)
     for entrant_id, cohort_id, market, at in rows:
@@ -156,12 +157,6 @@ PAYOUTS = (
     .where(col(ResolutionRow.market_id).in_(IDS))
     .order_by(ResolutionRow.version)
 )
-
-
-def _read_newest_payouts(connection: Connection, markets: Sequence[str]) -> dict[str, int | None]:
-    """Return what each of these markets pays by the newest version of its resolution."""
-    # Versions come in order, so the newest of a market replaces those before it.
-    return dict(connection.execute(PAYOUTS, {"ids": markets}).all())
 
 
 def _value_at_mark(

@@ -24,7 +24,7 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from arena.record.schema.cohort import EntrantRow, ReplacementRow
+from arena.record.schema.cohort import CohortRow, EntrantRow, ReplacementRow, SnapshotRow
 from arena.record.schema.dialects import UtcTime, instant_text, is_postgresql
 from arena.record.schema.fields import TableRow
 from arena.record.schema.typed import AnySelect, clause, col, select
@@ -40,6 +40,12 @@ PLAYED_SETTINGS = func.coalesce(
     EntrantRow.__table__.c.settings,
 ).label("settings")
 """The settings that an entrant plays by: those it froze, or what replaced them last."""
+NEWEST_OF_EACH = (
+    select(func.max(SnapshotRow.at)).where(SnapshotRow.cohort_id == CohortRow.id).correlate(CohortRow)
+)
+"""The newest snapshot of each cohort by the index of it: a year has many thousands of snapshots."""
+NEWEST_TIME = select(func.max(NEWEST_OF_EACH.scalar_subquery())).select_from(CohortRow)
+"""The time of the newest snapshot."""
 
 
 def newest_rows(

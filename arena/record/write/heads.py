@@ -258,8 +258,7 @@ HEAD_FIELDS = ("number", "cohort", "round", "at", "parts", "previous")
 
 def read_publication(connection: Connection) -> Publication | None:
     """Return the state of publication to the last target; None if there is none."""
-    rows = connection.execute(select_fields(Publication, PublicationRow))
-    publications = read_objects(Publication, rows)
+    publications = read_objects(Publication, connection.execute(select_fields(Publication, PublicationRow)))
     return publications[0] if publications else None
 
 

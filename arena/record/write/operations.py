@@ -201,8 +201,7 @@ FINISHED_COHORT = select(
 
 def add_cohort_finished(connection: Connection, cohort_id: int, at: datetime) -> None:
     """Add the incident that a cohort has ended, in the transaction in which it does."""
-    counts = connection.execute(FINISHED_COHORT, {"cohort_id": cohort_id})
-    number, rounds, entrants = counts.one()
+    number, rounds, entrants = connection.execute(FINISHED_COHORT, {"cohort_id": cohort_id}).one()
     add_incident(connection, cohort_finished(number, at, rounds, entrants))
 
 

@@ -8,18 +8,15 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, case, func
 
-from arena.record.schema.cohort import CohortRow, SnapshotRow
+from arena.record.schema.newest import NEWEST_TIME
 from arena.record.schema.scores import RollupRow
 from arena.record.schema.statements import TableRows, attributes_of, insert_rows
-from arena.record.schema.typed import IDS, clause, col, delete, select
+from arena.record.schema.typed import IDS, col, delete, select
 from arena.record.schema.world import ResolutionRow
 from arena.record.write.holdout import read_opened_at
 from markets.hashes import canonical
 
-IN_COHORT = clause(SnapshotRow.cohort_id == CohortRow.id)
-LAST_OF_COHORT = select(func.max(SnapshotRow.at)).where(IN_COHORT).correlate(CohortRow).scalar_subquery()
-NEWEST = select(func.max(LAST_OF_COHORT)).select_from(CohortRow).scalar_subquery()
-"""By way of the cohorts, each of which finds its last snapshot by its index."""
+NEWEST = NEWEST_TIME.scalar_subquery()
 COUNT_RESOLUTIONS = select(
     func.count(),
     func.coalesce(func.max(ResolutionRow.id), 0),
