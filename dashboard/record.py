@@ -645,8 +645,9 @@ def read_equity_at(connection: Connection, wanted: Sequence[tuple[int, datetime]
     query = select_fields(EntrantEquity, MarkRow, total=MarkRow.cash + MarkRow.value).select_from(
         asked.join(MarkRow, clause(MarkRow.entrant_id == asked.c.key) & clause(is_newest))
     )
-    rows = connection.execute(query, keyed_instants_parameter(connection, wanted))
-    return read_objects(EntrantEquity, rows)
+    return read_objects(
+        EntrantEquity, connection.execute(query, keyed_instants_parameter(connection, wanted))
+    )
 
 
 INSTANTS = 200

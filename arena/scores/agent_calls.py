@@ -92,7 +92,7 @@ def _model_changes_query() -> AnySelect:
 
 def read_reported_models(connection: Connection) -> list[ReportedModel]:
     """Return the answers that changed an agent's reported model or fingerprint."""
-    return read_objects(ReportedModel, connection.execute(_reported_models()))
+    return read_objects(ReportedModel, connection.execute(_model_changes_query()))
 
 
 def read_served_models(connection: Connection, agent: str | None = None) -> list[ServedModel]:

@@ -189,13 +189,12 @@ def read_call_sums(connection: Connection, entrant_ids: Collection[int]) -> list
     times = {"first_at": first_at, "last_at": func.max(CallRow.made_at)}
     is_asked = col(CallRow.entrant_id).in_(entrant_ids)
     query = (
-        select_fields(CallSums, CallRow, **named, **CALL_TOTALS, **times)
+        select_fields(CallSums, CallRow, **columns, **CALL_TOTALS, **times)
         .where(is_asked)
         .group_by(CallRow.entrant_id, model, fingerprint, CallRow.error_code)
         .order_by(CallRow.entrant_id, first_at)
     )
-    rows = connection.execute(query)
-    return read_objects(CallSums, rows)
+    return read_objects(CallSums, connection.execute(query))
 
 
 Counted = Literal["turns", "fills", "rejections", "forecasts"]

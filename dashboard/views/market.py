@@ -185,8 +185,7 @@ def read_market_rounds(connection: Connection, market: MarketId) -> list[MarketR
         .where(is_held)
         .order_by(RoundRow.at, CohortRow.number)
     )
-    rows = connection.execute(query)
-    return read_objects(MarketRound, rows)
+    return read_objects(MarketRound, connection.execute(query))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +215,7 @@ def read_market_forecasts(
         .where(ForecastRow.market_id == market, is_final)
         .order_by(TurnRow.round_id, EntrantRow.position)
     )
-    rows = connection.execute(query)
-    return read_objects(MarketForecast, rows)
+    return read_objects(MarketForecast, connection.execute(query))
 
 
 def read_market_reasons(
@@ -280,8 +278,7 @@ def read_market_trades(connection: Connection, market: MarketId, most: int) -> l
         .order_by(newest_first, col(CohortRow.number).desc())
         .order_by(EntrantRow.position, FillRow.position)
     )
-    rows = connection.execute(query.limit(most))
-    return read_objects(MarketTrade, rows)
+    return read_objects(MarketTrade, connection.execute(query.limit(most)))
 
 
 @dataclass(frozen=True, slots=True)

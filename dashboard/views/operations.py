@@ -89,8 +89,7 @@ def read_agent_spending(connection: Connection) -> list[AgentSpending]:
         .group_by(CohortRow.number, EntrantRow.position, EntrantRow.name)
         .order_by(CohortRow.number, EntrantRow.position)
     )
-    rows = connection.execute(query)
-    return read_objects(AgentSpending, rows)
+    return read_objects(AgentSpending, connection.execute(query))
 
 
 def read_daily_spending(connection: Connection, midnight: datetime, days: int) -> list[tuple[datetime, int]]:
@@ -134,8 +133,7 @@ def _read_turn_outcomes(connection: Connection) -> list[TurnOutcome]:
         .where(col(RoundRow.id).in_(rounds))
         .order_by(CohortRow.number, RoundRow.number, EntrantRow.position)
     )
-    rows = connection.execute(query)
-    return read_objects(TurnOutcome, rows)
+    return read_objects(TurnOutcome, connection.execute(query))
 
 
 @dataclass(frozen=True, slots=True)

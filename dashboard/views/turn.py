@@ -140,8 +140,7 @@ def find_turn(connection: Connection, cohort: int, round_number: int, agent: str
         .select_from(PLACED_TURNS)
         .where(*_of_agent(cohort, agent), is_round, is_shown)
     )
-    rows = connection.execute(query)
-    turns = read_objects(PlacedTurn, rows)
+    turns = read_objects(PlacedTurn, connection.execute(query))
     return turns[0] if turns else None
 
 
@@ -257,8 +256,7 @@ def read_seen_markets(connection: Connection, turn: PlacedTurn) -> list[SeenMark
         .where(SnapshotItemRow.snapshot_id == turn.snapshot_id)
         .order_by(SnapshotItemRow.position)
     )
-    rows = connection.execute(query)
-    markets = read_objects(SeenMarket, rows)
+    markets = read_objects(SeenMarket, connection.execute(query))
     return sorted(markets, key=lambda market: not market.shown)
 
 
@@ -367,12 +365,12 @@ def read_newest_turns(
     turns = list[TurnSummary]()
     batch_size = FIRST_ROUNDS
     while rounds and len(turns) < most:
-        missing = most - len(turns)
-        is_in_rounds = col(TurnRow.round_id).in_(rounds[:size])
-        some = query.where(is_in_rounds).limit(missing)
-        turns += read_objects(TurnSummary, connection.execute(some))
-        rounds = rounds[size:]
-        size *= 2
+        still_wanted = most - len(turns)
+        is_in_rounds = col(TurnRow.round_id).in_(rounds[:batch_size])
+        limited_query = query.where(is_in_rounds).limit(still_wanted)
+        turns += read_objects(TurnSummary, connection.execute(limited_query))
+        rounds = rounds[batch_size:]
+        batch_size *= 2
     return turns
 
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from sqlalchemy import MetaData, inspect, select
 
-from arena.record.files.copy import VERSION_TABLE
-from arena.record.schema.database import connect, open_read_only, reading, upgrade
+from arena.record.schema.database import VERSION_TABLE, connect, open_read_only, reading, upgrade
 from arena.record.schema.statements import insert_lines
 
 
