@@ -69,33 +69,35 @@ class FoundValue:
 class _Frame:
     """A list or an object under way, and what closes it. `value` is the last one, not yet put away."""
 
-    close: str
+    closing: str
     items: list[Any] = field(default_factory=list)
     key: str | None = None
     value: Any = None
-    filled: bool = False
-    bare: bool = False
-    doubled: bool = False
+    has_value: bool = False
+    is_bare: bool = False
+    in_double_braces: bool = False
 
-    def hold(self, value: Any, bare: bool = False) -> None:
+    def set_value(self, value: Any, is_bare: bool = False) -> None:
         self.value = value
-        self.filled = True
-        self.bare = bare
+        self.has_value = True
+        self.is_bare = is_bare
 
-    def put(self) -> None:
+    def store_value(self) -> None:
         """Store the current value, which is complete."""
-        if self.filled:
-            self.items.append(self.value if self.close in "])" else (self.key, self.value))
+        if self.has_value:
+            is_list = self.closing in "])"
+            self.items.append(self.value if is_list else (self.key, self.value))
+
         self.key = None
         self.value = None
-        self.filled = False
-        self.bare = False
+        self.has_value = False
+        self.is_bare = False
 
-    def built(self, whole: bool = True) -> Any:
-        if self.close in "])":
+    def result_so_far(self, is_complete: bool = True) -> Any:
+        if self.closing in "])":
             return self.items
         pairs = object_of(self.items)
-        if not whole:
+        if not is_complete:
             return OpenObject(pairs)
         return pairs
 
@@ -103,11 +105,13 @@ class _Frame:
 def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; a key repeated with another value becomes a `RepeatedKey`."""
     result = dict(pairs)
-    if len(result) < len(pairs):
-        first: dict[str, Any] = {}
-        for key, value in pairs:
-            if first.setdefault(key, value) != value:
-                result[key] = RepeatedKey(key)
+    if len(result) == len(pairs):
+        return result
+
+    first_values: dict[str, Any] = {}
+    for key, value in pairs:
+        if first_values.setdefault(key, value) != value:
+            result[key] = RepeatedKey(key)
     return result
 
 
@@ -117,159 +121,161 @@ class RelaxedReader:
     def __init__(self, text: str):
         self.text = text
         self.steps = 0
-        self.place = 0
+        self.position = 0
         self.repairs: dict[str, None] = {}
         self.frames: list[_Frame] = []
 
     def read(self, at: int) -> FoundValue:
         """Return the object or list that starts here."""
         self.repairs = {}
-        self.place = at
+        self.position = at
         outer = _Frame("")
         self.frames = [outer]
         self.steps += 1
 
         try:
-            self._value()
+            self._read_value()
             while len(self.frames) > 1:
-                self._step()
-            return FoundValue(at, self.place, outer.value, self.repairs)
+                self._read_token()
+            return FoundValue(at, self.position, outer.value, self.repairs)
         except _Broken as fault:
-            return FoundValue(at, self.place, self._rest(), self.repairs, str(fault))
+            return FoundValue(at, self.position, self._complete_parts(), self.repairs, str(fault))
 
-    def _rest(self) -> Any:
+    def _complete_parts(self) -> Any:
         """Return what was complete when the text ended or broke, built from the inside out."""
         inner: Any = None
-        for frame in self.frames[:0:-1]:
+        open_frames = self.frames[1:]  # the first stands for the text itself
+        for frame in reversed(open_frames):
             if inner is not None:
-                frame.hold(inner)
-            frame.put()
-            inner = frame.built(whole=False)
+                frame.set_value(inner)
+            frame.store_value()
+            inner = frame.result_so_far(is_complete=False)
+
         return inner
 
-    def _skip(self) -> None:
+    def _skip_space_and_comments(self) -> None:
         """Go on to what is neither space nor comment."""
         text = self.text
         while True:
-            match = _SPACE.match(text, self.place)
+            match = _SPACE.match(text, self.position)
             if match:
-                self.place = match.end()
+                self.position = match.end()
 
-            if text.startswith(("#", "//"), self.place):
-                end = text.find("\n", self.place)
-            elif text.startswith("/*", self.place):
-                end = text.find("*/", self.place)
+            if text.startswith(("#", "//"), self.position):
+                end = text.find("\n", self.position)
+            elif text.startswith("/*", self.position):
+                end = text.find("*/", self.position)
                 end = end + 2 if end >= 0 else end
             else:
                 break
 
             self.repairs["comment"] = None
-            self.place = end if end >= 0 else len(text)
+            self.position = end if end >= 0 else len(text)
 
-        if self.place >= len(text):
+        if self.position >= len(text):
             raise _Broken(ENDS_EARLY)
 
-    def _step(self) -> None:
+    def _read_token(self) -> None:
         """Read one more token."""
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise TooTangled("the answer is too tangled to be read")
 
         top = self.frames[-1]
-        if top.bare and self.place >= len(self.text):
-            top.filled = False  # its end may be missing
+        if top.is_bare and self.position >= len(self.text):
+            top.has_value = False  # its end may be missing
 
-        self._skip()
-        char = self.text[self.place]
-        if self.text.startswith("```", self.place):  # the fence around it is closed
+        self._skip_space_and_comments()
+        char = self.text[self.position]
+        if self.text.startswith("```", self.position):  # the fence around it is closed
             raise _Broken(ENDS_EARLY)
 
-        if char == top.close:
-            self._close()
+        if char == top.closing:
+            self._read_closing()
         elif char in ",，":
-            self._comma(top)
+            self._read_comma(top)
         else:
-            if top.filled:
-                self._begin_another(top)
-            if top.close == "}" and top.key is None:
-                self._key(top)
+            if top.has_value:
+                self._accept_missing_comma(top)
+            if top.closing == "}" and top.key is None:
+                self._read_key(top)
             else:
-                self._value()
+                self._read_value()
 
-    def _comma(self, top: _Frame) -> None:
-        if not top.filled:
+    def _read_comma(self, top: _Frame) -> None:
+        if not top.has_value:
             if top.key is not None:
                 raise _Broken("a value is missing")
             self.repairs["comma"] = None
 
-        if self.text[self.place] != ",":
+        if self.text[self.position] != ",":
             self.repairs["punctuation"] = None
 
-        top.put()
-        self.place += 1
+        top.store_value()
+        self.position += 1
 
-    def _begin_another(self, top: _Frame) -> None:
+    def _accept_missing_comma(self, top: _Frame) -> None:
         """Begin the next item without a comma, after an object or on a new line."""
         text = self.text
-        place = self.place
-        line = text.rfind("\n", max(0, place - 200), place)
-        begins_line = line >= 0 and text[line:place].isspace()
-        is_next_key = begins_line and top.close == "}" and text[place] in _QUOTES
-        is_next_object = isinstance(top.value, dict | list) and text[place] in "{[("
+        position = self.position
+        line_start = text.rfind("\n", max(0, position - 200), position)
+        begins_line = line_start >= 0 and text[line_start:position].isspace()
+        is_next_key = begins_line and top.closing == "}" and text[position] in _QUOTES
+        is_next_object = isinstance(top.value, dict | list) and text[position] in "{[("
 
         if not is_next_key and not is_next_object:
             raise _Broken("a comma or the end is missing")
 
         self.repairs["comma"] = None
-        top.put()
+        top.store_value()
 
-    def _close(self) -> None:
+    def _read_closing(self) -> None:
         frame = self.frames[-1]
-        if frame.key is not None and not frame.filled:
+        if frame.key is not None and not frame.has_value:
             raise _Broken("a value is missing")
-        if frame.doubled and not self.text.startswith("}}", self.place):
+        if frame.in_double_braces and not self.text.startswith("}}", self.position):
             raise _Broken("a brace is missing")
 
-        if not frame.filled and frame.items:
+        if not frame.has_value and frame.items:
             self.repairs["comma"] = None
 
-        frame.put()
+        frame.store_value()
         self.frames.pop()
-        self.frames[-1].hold(frame.built())
-        self.place += 1 + frame.doubled
+        self.frames[-1].set_value(frame.result_so_far())
+        self.position += 1 + frame.in_double_braces
 
-    def _key(self, frame: _Frame) -> None:
+    def _read_key(self, frame: _Frame) -> None:
         text = self.text
-        place = self.place
-        is_first = not frame.items and not frame.doubled
-        if is_first and text.startswith("{{", place - 1):
-            frame.doubled = True
+        position = self.position
+        is_first = not frame.items and not frame.in_double_braces
+        if is_first and text.startswith("{{", position - 1):
+            frame.in_double_braces = True
             self.repairs["braces"] = None
-            self.place += 1
+            self.position += 1
             return
 
-        if text[place] in _QUOTES:
-            word = self._string()
+        if text[position] in _QUOTES:
+            key = self._read_string()
         else:
-            bare = _BARE.match(text, place)
-            if bare is None or not (bare[0].replace("_", "a").replace("-", "a").isalnum()):
+            unquoted = _BARE.match(text, position)
+            if unquoted is None or not (unquoted[0].replace("_", "a").replace("-", "a").isalnum()):
                 raise _Broken("a key is missing")
-            word = bare[0]
-            self.place = bare.end()
+            key = unquoted[0]
+            self.position = unquoted.end()
             self.repairs["quotes"] = None
 
-        self._skip()
-        if text[self.place] not in ":：":
+        self._skip_space_and_comments()
+        if text[self.position] not in ":：":
             raise _Broken("a colon is missing")
 
-        if text[self.place] != ":":
+        if text[self.position] != ":":
             self.repairs["punctuation"] = None
 
-        frame.key = word
-        self.place += 1
+        frame.key = key
+        self.position += 1
 
-    def _value(self) -> None:
-        char = self.text[self.place]
+    def _read_value(self) -> None:
+        char = self.text[self.position]
         top = self.frames[-1]
         if char in "{[(":
             if len(self.frames) > MOST_DEPTH:
@@ -277,26 +283,26 @@ class RelaxedReader:
             if char == "(":
                 self.repairs["python"] = None
             self.frames.append(_Frame({"{": "}", "[": "]", "(": ")"}[char]))
-            self.place += 1
+            self.position += 1
         elif char in _QUOTES:
-            top.hold(self._string())
-        elif call := _CALL.match(self.text, self.place):
-            top.hold(NumberText(call[2].strip()))
+            top.set_value(self._read_string())
+        elif call := _CALL.match(self.text, self.position):
+            top.set_value(NumberText(call[2].strip()))
             self.repairs["python"] = None
-            self.place = call.end()
-        elif bare := _BARE.match(self.text, self.place):
-            self.place = bare.end()
-            top.hold(self._scalar(bare[0]), bare=True)
+            self.position = call.end()
+        elif unquoted := _BARE.match(self.text, self.position):
+            self.position = unquoted.end()
+            top.set_value(self._scalar_of(unquoted[0]), is_bare=True)
         else:
             raise _Broken("a value is missing")
 
-    def _scalar(self, word: str) -> Any:
+    def _scalar_of(self, word: str) -> Any:
         """Return a number, a constant, or one unquoted word."""
         if _NUMBER.fullmatch(word):
-            percent = _PERCENT.match(self.text, self.place)
+            percent = _PERCENT.match(self.text, self.position)
             if percent:
                 self.repairs["quotes"] = None
-                self.place = percent.end()
+                self.position = percent.end()
                 return f"{word}%"
             if not _JSON_NUMBER.fullmatch(word):
                 self.repairs["number"] = None
@@ -313,38 +319,48 @@ class RelaxedReader:
         self.repairs["quotes"] = None
         return word
 
-    def _string(self) -> str:
+    def _read_string(self) -> str:
         """Return a quoted text."""
         text = self.text
-        start = self.place + 1
-        end = _QUOTES[text[self.place]]
+        content_start = self.position + 1
+        closing_quote = _QUOTES[text[self.position]]
 
-        if end != '"':
+        if closing_quote != '"':
             self.repairs["quotes"] = None
 
-        content = _CONTENT[end].match(text, start)
-        stop = content.end() if content else start
-        if not text.startswith(end, stop):
-            self.place = len(text)
+        content = _CONTENT[closing_quote].match(text, content_start)
+        content_end = content.end() if content else content_start
+        if not text.startswith(closing_quote, content_end):
+            self.position = len(text)
             raise _Broken(ENDS_EARLY)
 
-        self.place = stop + 1
-        raw = text[start:stop]
+        self.position = content_end + 1
+        raw = text[content_start:content_end]
         return raw if "\\" not in raw or raw.count("\\") > MOST_ESCAPES else unescaped(raw, self.repairs)
 
 
 def unescaped(raw: str, repairs: dict[str, None]) -> str:
-    """Return the text without its escapes; one that JSON doesn't know stands for its character."""
+    """Return the text without its escapes; one that JSON doesn't know stands for its character.
+
+    Notes in `repairs` that there was such an escape.
+    """
 
     def character(match: re.Match[str]) -> str:
-        mark = match[1]
-        if len(mark) == 5:
-            return chr(int(mark[1:], 16))
-        if mark not in '"\\/bfnrt':
+        escape = match[1]
+        if len(escape) == 5:  # u and four hexadecimal digits
+            return chr(int(escape[1:], 16))
+
+        if escape not in '"\\/bfnrt':
             repairs["escape"] = None
-        return _ESCAPED.get(mark) or (f"\\{mark}" if mark.isalnum() else mark)
+        if escape in _ESCAPED:
+            return _ESCAPED[escape]
+
+        # an unknown escape of a letter or a digit, as in a formula, keeps its backslash
+        return f"\\{escape}" if escape.isalnum() else escape
 
     text = _ESCAPE.sub(character, raw)
-    if any("\ud800" <= char <= "\udfff" for char in text):
+    has_surrogates = any("\ud800" <= char <= "\udfff" for char in text)
+    if has_surrogates:
+        # two halves of a character become one, and a half without the other a replacement character
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text

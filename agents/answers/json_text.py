@@ -85,22 +85,22 @@ def find_values(text: str) -> list[FoundValue]:
         raise NotOneObject("the answer is too long a list to be read")
 
     try:
-        found = _Finder(text).find()
-        if not all(value.fault for value in found):
-            return found
+        values = _Finder(text).find()
+        if not all(value.fault for value in values):
+            return values
 
         if _ESCAPED.search(text):
-            found = _Finder(unescaped(text, {})).find()
+            values = _Finder(unescaped(text, {})).find()
         elif _ENTITIES.search(text):
-            found = _Finder(html.unescape(text)).find()
+            values = _Finder(html.unescape(text)).find()
         else:
-            return found
+            return values
     except TooTangled as error:
         raise NotOneObject(str(error)) from error
 
-    for value in found:
+    for value in values:
         value.repairs["escape"] = None
-    return found
+    return values
 
 
 def bare_object(text: str) -> dict[str, Any]:
@@ -127,9 +127,9 @@ def announced_at(text: str, start: int, end: int) -> int:
 
     Nothing may follow the answer, which could take it back.
     """
-    if text[end:].strip(" \t\r\n`"):
-        return -1
-    if not _ANNOUNCED.search(text[max(0, start - 200) : start]):
+    has_text_after = bool(text[end:].strip(" \t\r\n`"))
+    is_announced = _ANNOUNCED.search(text[max(0, start - 200) : start]) is not None
+    if has_text_after or not is_announced:
         return -1
     return start
 
@@ -140,11 +140,11 @@ def is_quoted(text: str, start: int) -> bool:
     A sentence that names a source and then gives the writer's own answer makes it neither.
     """
     before = text[max(0, start - MOST_AROUND) : start].rpartition(">")[2]
-    quoted = _QUOTED.search(before)
-    if quoted is None or quoted["source"] is None:
-        return quoted is not None
+    introduction = _QUOTED.search(before)
+    if introduction is None or introduction["source"] is None:
+        return introduction is not None
 
-    sentence_start = max(before.rfind(sign, 0, quoted.start()) for sign in ".!?\n") + 1
+    sentence_start = max(before.rfind(sign, 0, introduction.start()) for sign in ".!?\n") + 1
     return _OWN.search(before, sentence_start) is None
 
 
@@ -153,14 +153,17 @@ def is_taken_back(text: str, end: int) -> bool:
     return _TAKEN_BACK.search(text[end : end + MOST_AROUND].replace("`", " ")) is not None
 
 
-def _thought_mark(mark: re.Match[str]) -> bool | None:
-    """Tell whether a mark begins a thought or, if False, ends one; return None for other marks."""
+def _is_thought_start(mark: re.Match[str]) -> bool | None:
+    """Return True for a mark that begins a thought, False for one that ends one, None for other marks."""
     name = mark["think"] or mark["moon"] or mark["tag"] or ""
     if name == "|channel|":
-        return None if mark["channel"] is None else mark["channel"] != "final"
+        channel = mark["channel"]
+        return None if channel is None else channel != "final"
+
     if not _THOUGHT.search(name):
         return None
-    return not name.strip("|").startswith(("/", "end_of"))
+    is_end = name.strip("|").startswith(("/", "end_of"))
+    return not is_end
 
 
 class _Finder:
@@ -169,63 +172,65 @@ class _Finder:
     def __init__(self, text: str):
         self.text = text
         self.relaxed = RelaxedReader(text)
-        self.tries = STRICT_TRIES
-        self.reads = 0
-        at_once = _AT_ONCE.match(text)
-        marks = () if at_once else _TAGS.finditer(text)
-        self.ends = [mark.end() for mark in marks if _thought_mark(mark) is False]
-        self.marks = _VALUE if at_once else _MARK
+        self.strict_tries_left = STRICT_TRIES
+        self.values_read = 0
+        starts_at_once = _AT_ONCE.match(text)
+        tags = () if starts_at_once else _TAGS.finditer(text)
+        self.thought_ends = [tag.end() for tag in tags if _is_thought_start(tag) is False]
+        self.mark_pattern = _VALUE if starts_at_once else _MARK
 
     def find(self) -> list[FoundValue]:
-        found: list[FoundValue] = []
-        at = 0
-        while mark := self.marks.search(self.text, at):
-            at = mark.end()
+        """Return the values of the text that stand outside thoughts and aren't empty."""
+        values: list[FoundValue] = []
+        position = 0
+        while mark := self.mark_pattern.search(self.text, position):
+            position = mark.end()
             if mark["value"]:
                 value = self._read(mark.start())
-                at = max(value.end, at)
-                if value.fault and self.ends and mark.start() < self.ends[-1]:
-                    # only a thought may be broken
-                    found = []
-                    at = self.ends[-1]
+                position = max(value.end, position)
+                thought_ends_later = self.thought_ends and mark.start() < self.thought_ends[-1]
+                if value.fault and thought_ends_later:
+                    # only a thought may hold a broken value: start again after the last thought
+                    values = []
+                    position = self.thought_ends[-1]
                 elif value.value:
-                    found.append(value)
-
+                    values.append(value)
                 continue
 
-            begins = _thought_mark(mark)
-            if begins is False:
-                found = []
-            elif begins:
-                later = bisect_right(self.ends, at)
-                if later == len(self.ends):
+            is_start = _is_thought_start(mark)
+            if is_start is False:
+                # the end of a thought whose beginning is missing: all before it was thought
+                values = []
+            elif is_start:
+                following = bisect_right(self.thought_ends, position)
+                if following == len(self.thought_ends):
                     raise NotOneObject("the answer ends in the middle of its reasoning")
-                at = self.ends[later]
+                position = self.thought_ends[following]
 
-        return found
+        return values
 
-    def _read(self, at: int) -> FoundValue:
-        self.reads += 1
-        if self.reads > MOST_VALUES:
+    def _read(self, start: int) -> FoundValue:
+        self.values_read += 1
+        if self.values_read > MOST_VALUES:
             raise NotOneObject(f"the answer contains more than {MOST_VALUES:,} JSON objects")
 
-        if self.tries:
+        if self.strict_tries_left:
             try:
-                value, end = _DECODER.raw_decode(self.text, at)
-                return FoundValue(at, end, value)
+                value, end = _DECODER.raw_decode(self.text, start)
+                return FoundValue(start, end, value)
             except json.JSONDecodeError as error:
-                self.tries -= 1
+                self.strict_tries_left -= 1
                 fault = f"invalid JSON at line {error.lineno:,}, column {error.colno:,}"
             except RecursionError as error:
                 raise NotOneObject("the JSON is nested too deeply") from error
         else:
             fault = "invalid JSON"
 
-        found = self.relaxed.read(at)
-        if found.fault:
-            found.fault = f"{fault}: {found.fault}"
+        value_found = self.relaxed.read(start)
+        if value_found.fault:
+            value_found.fault = f"{fault}: {value_found.fault}"
 
-        return found
+        return value_found
 
 
 _DECODER = json.JSONDecoder(
@@ -239,15 +244,17 @@ _DECODER = json.JSONDecoder(
 
 def after_thoughts(text: str) -> str:
     """Return the text after the last thought, or "" if a thought has no end."""
-    close = 0
+    last_end = 0
     is_thinking = False
-    for mark in _TAGS.finditer(text):
-        begins = _thought_mark(mark)
-        if begins is not None:
-            is_thinking = begins
-        if begins is False:
-            close = mark.end()
+    for tag in _TAGS.finditer(text):
+        is_start = _is_thought_start(tag)
+        if is_start is None:
+            continue
+
+        is_thinking = is_start
+        if not is_start:
+            last_end = tag.end()
 
     if is_thinking:
         return ""
-    return text[close:]
+    return text[last_end:]
