@@ -58,8 +58,9 @@ class MeaninglessItem(ValueError):
         self.code = code
 
 
-def _meaningless(name: str, value: object, why: str, quote: str = "") -> MeaninglessItem:
-    return MeaninglessItem(name, f"the {name} {quote}{one_line(str(value), 40)}{quote} {why}")
+def _meaningless(name: str, value: object, fault: str, quote: str = "") -> MeaninglessItem:
+    shown = one_line(str(value), 40)
+    return MeaninglessItem(name, f"the {name} {quote}{shown}{quote} {fault}")
 
 
 class PercentText(str):
@@ -69,12 +70,16 @@ class PercentText(str):
 
 
 def parse_probability(value: object, scale: Scale = "share") -> int:
-    """Return a probability in millionths; a plain number is a percentage only on that scale."""
+    """Return a probability in millionths; a plain number is a percentage only on that scale.
+
+    Raises `MeaninglessItem` for what is no probability, on an unclear scale, or finer than a millionth.
+    """
     p = plain_number(value)
     if p is None:
         p = _marked_share(value)
         is_unclear = scale == "unclear" and isinstance(value, PercentText)
     elif _is_possible(p):
+        # a 1 among percentages may be 1% or certainty
         may_be_either = scale == "unclear" or (scale == "percent" and p == 1)
         is_unclear = p != 0 and may_be_either
         if scale == "percent":
@@ -83,16 +88,22 @@ def parse_probability(value: object, scale: Scale = "share") -> int:
         raise _meaningless("probability", value, "is not between 0 and 1")
 
     if is_unclear:
-        words = f"the scale of the probability {one_line(str(value), 40)} is unclear beside the others"
-        raise MeaninglessItem("probability", f"{words}: write each as a number between 0 and 1")
+        fault = f"the scale of the probability {one_line(str(value), 40)} is unclear beside the others"
+        raise MeaninglessItem("probability", f"{fault}: write each as a number between 0 and 1")
     if not 0 <= p <= 1:
         raise _meaningless("probability", value, "is not between 0 and 1")
-    whole = millionths(p)
-    if whole % 100 or not 0 < whole < ONE or len(str(value)) <= MOST_SHORT:
-        return whole
-    if NOISE < abs(p - Decimal(whole) / ONE) < Decimal("1e-7"):
+
+    rounded = millionths(p)
+    is_short = len(str(value)) <= MOST_SHORT
+    is_round_figure = rounded % 100 == 0
+    if is_short or not is_round_figure or not 0 < rounded < ONE:
+        return rounded
+
+    # beside a round figure, an error above that of a binary fraction was written on purpose
+    rounding_error = abs(p - Decimal(rounded) / ONE)
+    if NOISE < rounding_error < Decimal("1e-7"):
         raise _meaningless("probability", value, "is finer than a millionth")
-    return whole
+    return rounded
 
 
 def scale_of(values: Iterable[object]) -> Scale:
@@ -104,14 +115,14 @@ def scale_of(values: Iterable[object]) -> Scale:
     """
     values = list(values)
     plain = [p for p in map(plain_number, values) if p is not None and _is_possible(p)]
-    keyed = []
+    under_percent_keys = []
     for value in values:
         if isinstance(value, PercentText):
-            share = plain_number(value[:-1])
-            if share is not None and _is_possible(share):
-                keyed.append(share)
+            number = plain_number(value[:-1])
+            if number is not None and _is_possible(number):
+                under_percent_keys.append(number)
 
-    if keyed and any(keyed) and max(keyed) <= 1:
+    if any(under_percent_keys) and max(under_percent_keys) <= 1:
         return "unclear"
 
     has_fractions = any(0 < p < 1 for p in plain)
@@ -119,7 +130,9 @@ def scale_of(values: Iterable[object]) -> Scale:
         if has_fractions:
             return "unclear"
         return "percent"
-    if plain and not has_fractions and any(map(_says_percent, values)):
+
+    has_only_0_and_1 = plain and not has_fractions
+    if has_only_0_and_1 and any(map(_says_percent, values)):
         return "unclear"
     return "share"
 
@@ -161,11 +174,14 @@ def plain_number(value: object) -> Decimal | None:
 
 
 @lru_cache(maxsize=4096)
-def _plain_number(value: str) -> Decimal | None:  # the same few numbers come again and again
-    text = _narrow(value).strip()
-    if len(text) <= _LONGEST and _PLAIN.fullmatch(text):
+def _plain_number(written: str) -> Decimal | None:  # the same few numbers come again and again
+    text = _narrow(written).strip()
+    if len(text) > _LONGEST:
+        return None
+
+    if _PLAIN.fullmatch(text):
         return Decimal(text)
-    if len(text) <= _LONGEST and re.fullmatch(r"[01]?,[0-9]+", text):
+    if re.fullmatch(r"[01]?,[0-9]+", text):
         return _decimal(text)
     return None
 
@@ -182,40 +198,47 @@ def _marked_share(value: object) -> Decimal:
     if isinstance(value, str):
         value = _narrow(value)
     text = _text_of(value, "probability")
-    twice = _TWICE.fullmatch(text)
-    if twice:
-        first = _one_share(twice[1], text)
-        if first == _one_share(twice[2], text):
-            return first
+
+    stated_twice = _TWICE.fullmatch(text)
+    if stated_twice is None:
+        return _one_share(text, text)
+
+    share = _one_share(stated_twice[1], text)
+    if share != _one_share(stated_twice[2], text):
         raise _meaningless("probability", text, "says two things", '"')
-    return _one_share(text, text)
+    return share
 
 
 def _one_share(part: str, text: str) -> Decimal:
+    """Return the share that a part of a text states. Raise `MeaninglessItem`, which quotes the whole text."""
     part = part.strip().lower().removesuffix(".")
-    while leading := _LEADING.match(part):
-        part = part[leading.end() :].strip()
+    while leading_words := _LEADING.match(part):
+        part = part[leading_words.end() :].strip()
 
     match = _SHARE.fullmatch(part)
     figure = match and _decimal(match["figure"])
     if match is None or figure is None:
         raise _meaningless("probability", text, "is not a number", '"')
+
     if match["percent"]:
         return _EXACT.divide(figure, Decimal(100))
 
     if match["of"]:
-        whole = Decimal(match["whole"])
-        if not 0 <= figure < whole or (figure + whole == 100 and match["of"] == "/"):  # 40/60 may be odds
+        total = Decimal(match["whole"])
+        may_be_odds = match["of"] == "/" and figure + total == 100  # such as 40/60
+        if may_be_odds or not 0 <= figure < total:
             raise _meaningless("probability", text, "is unclear", '"')
-        return _EXACT.divide(figure, whole)
+        return _EXACT.divide(figure, total)
 
     return figure
 
 
 def _decimal(figure: str) -> Decimal | None:
     """Return the number of these digits; a comma counts as a decimal point if it can't group thousands."""
-    if re.search(r",[0-9]{3}$", figure) and not re.match(r"0?,", figure):
+    may_group_thousands = re.search(r",[0-9]{3}$", figure) and not re.match(r"0?,", figure)
+    if may_group_thousands:
         return None
+
     text = figure.replace(",", ".")
     if not _PLAIN.fullmatch(text):
         return None
@@ -228,15 +251,16 @@ def parse_fraction(value: object) -> int:
     if text.lower() == "all":
         return ONE
 
-    part = _parse_number(text[:-1] if text.endswith("%") else value, "fraction")
     if text.endswith("%"):
-        part = _EXACT.divide(part, Decimal(100))
+        fraction = _EXACT.divide(_parse_number(text[:-1], "fraction"), Decimal(100))
+    else:
+        fraction = _parse_number(value, "fraction")
 
-    if part == 0:
+    if fraction == 0:
         raise MeaninglessItem("no_order", f"the fraction {one_line(str(value), 40)} is not above 0")
-    if not (0 < part <= 1 and millionths(part) > 0):
+    if not (0 < fraction <= 1 and millionths(fraction) > 0):
         raise _meaningless("fraction", value, "is not above 0 and up to 1")
-    return millionths(part)
+    return millionths(fraction)
 
 
 def parse_amount(value: object) -> int:
@@ -245,12 +269,12 @@ def parse_amount(value: object) -> int:
     if dollars == 0:
         raise MeaninglessItem("no_order", f"the amount {one_line(str(value), 40)} is not above 0")
 
-    exact = 0
+    amount = 0
     if 0 < dollars <= MOST_AMOUNT:
-        exact = int(_EXACT.multiply(dollars, Decimal(ONE)))
-    if exact == 0:
+        amount = int(_EXACT.multiply(dollars, Decimal(ONE)))
+    if amount == 0:
         raise _meaningless("amount", value, f"is not above 0 and at most {MOST_AMOUNT:,} dollars")
-    return exact
+    return amount
 
 
 def may_be_thousands(value: object) -> TypeGuard[str]:
@@ -261,12 +285,12 @@ def may_be_thousands(value: object) -> TypeGuard[str]:
 def parse_shares(value: object) -> int:
     """Return a number of shares in millionths, never more than was written."""
     shares = _parse_number(value, "shares")
-    exact = 0
+    rounded_down = 0
     if 0 < shares <= MOST_AMOUNT:
-        exact = int(_EXACT.multiply(shares, Decimal(ONE)))
-    if exact == 0:
+        rounded_down = int(_EXACT.multiply(shares, Decimal(ONE)))
+    if rounded_down == 0:
         raise _meaningless("shares", value, f"is not above 0 and at most {MOST_AMOUNT:,}")
-    return exact
+    return rounded_down
 
 
 def parse_limit(value: object, scale: Scale = "share") -> int | None:
@@ -297,9 +321,9 @@ def parse_limit(value: object, scale: Scale = "share") -> int | None:
 def parse_side(value: object, verbs: Sequence[str] = ()) -> Side:
     """Return YES or NO, in whatever letters, which one of these verbs may stand before."""
     side = as_text(value).strip().lower()  # upper() would turn "yeſ" into "YES"
-    verb, _, last = side.rpartition(" ")
-    if verb.strip() in verbs:
-        side = last
+    words_before, _, last_word = side.rpartition(" ")
+    if words_before.strip() in verbs:
+        side = last_word
 
     if side == "yes":
         return "YES"
@@ -314,12 +338,14 @@ def _parse_dollars(value: object, name: str) -> Decimal:
         return _parse_number(value, name)
 
     text = value.strip()
-    before = next((sign for sign in _CURRENCY_BEFORE if text.lower().startswith(sign)), "")
-    number = text[len(before) :].strip()
-    after = next((sign for sign in _CURRENCY_AFTER if number.lower().endswith(sign)), "")
+    currency_before = next((sign for sign in _CURRENCY_BEFORE if text.lower().startswith(sign)), "")
+    number = text[len(currency_before) :].strip()
+    currency_after = next((sign for sign in _CURRENCY_AFTER if number.lower().endswith(sign)), "")
 
-    if after and not (before and after == "$"):
-        number = number[: -len(after)].strip()
+    # "$5$" isn't understood, while "$5 dollars" is
+    has_sign_too_many = currency_before and currency_after == "$"
+    if currency_after and not has_sign_too_many:
+        number = number[: -len(currency_after)].strip()
 
     thousands = _THOUSANDS.fullmatch(number)
     if name == "amount" and thousands is not None:
