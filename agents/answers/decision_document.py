@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from agents.answers.parse import first_of_each
+from agents.answers.parse import without_contradictions
 from agents.asked_forms import forms_in
 from agents.episode import (
     AnswerDocument,
@@ -49,7 +49,7 @@ class UnreadableDecision(ValueError):
 
 
 async def ask_for_decision(view: View, ask: Ask) -> tuple[Call, Decision]:
-    """Ask one thing, the view as a document, and read the answer as a decision; the call that was made."""
+    """Send the view as a document, and return the call with the decision that its answer makes."""
     call = await ask(Prompt((Message("user", view_document(view).model_dump_json()),), view.seed))
     if call.error is not None:
         return call, Decision(status="failed", note=f"{call.error.code}: {call.error.message}")
@@ -65,7 +65,7 @@ def read_decision(text: str, view: View) -> Decision:
     Raises `UnreadableDecision` where the whole is no JSON object of this form. The words of a refusal are
     kept with the turn and compared when it is verified: another wording is another version of the reader.
     """
-    return _read_document(_object(text), _ItemReader(view, _first_fault))
+    return _read_document(_json_object(text), _ItemReader(view, _first_fault))
 
 
 def read_sent_decision(text: str, view: View) -> Decision:
@@ -74,7 +74,7 @@ def read_sent_decision(text: str, view: View) -> Decision:
     Raises `UnreadableDecision` also where nothing in it can be used, unless it says so itself by an empty
     list of forecasts.
     """
-    document = _object(text)
+    document = _json_object(text)
     if isinstance(document.get("version"), bool):
         raise UnreadableDecision("version: expected the number 1")  # True is equal to 1
 
@@ -91,20 +91,25 @@ def read_sent_decision(text: str, view: View) -> Decision:
 
 
 def _read_document(document: dict[str, Any], items: "_ItemReader") -> Decision:
+    """Return the decision of a document, with its lists taken out of it.
+
+    Raises `UnreadableDecision` if one of them is no list, or anything else is wrong with the document itself.
+    """
     lists = {name: document.pop(name, []) for name in ("forecasts", "bets", "sales")}
     try:
         DecisionDocument.model_validate(document)
     except ValidationError as error:
-        raise UnreadableDecision(items.fault_of(error)) from error
+        raise UnreadableDecision(items.describe_fault(error)) from error
     for name, listed in lists.items():
         if not isinstance(listed, list):
             raise UnreadableDecision(f"{name}: expected a list")
 
-    stated = items.read("forecast", lists["forecasts"], items.forecast_form, items.forecast)
+    stated_forecasts = items.read("forecast", lists["forecasts"], items.forecast_form, items.forecast)
     bets = items.read("bet", lists["bets"], lambda _: BetDocument, _bet)
     sales = items.read("sale", lists["sales"], lambda _: SaleDocument, _sale)
-    forecasts, unclear = first_of_each(tuple(stated))
-    return Decision(forecasts, tuple(bets), tuple(sales), (*items.refused, *unclear))
+    forecasts, contradictions = without_contradictions(tuple(stated_forecasts))
+
+    return Decision(forecasts, tuple(bets), tuple(sales), (*items.refused, *contradictions))
 
 
 @dataclass
@@ -115,16 +120,16 @@ class _ItemReader:
     """
 
     view: View
-    fault_of: Callable[[ValidationError], str]
+    describe_fault: Callable[[ValidationError], str]
     forms: Mapping[str, str] = field(default_factory=dict)
     refused: list[Rejection] = field(default_factory=list)
-    known: frozenset[str] = field(init=False)
-    offered: frozenset[str] = field(init=False)
+    known_ids: frozenset[str] = field(init=False)
+    offered_ids: frozenset[str] = field(init=False)
     questions: Mapping[MarketId, QuestionForm] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.known = frozenset(listing.market.id for listing in self.view.snapshot)
-        self.offered = frozenset(listing.market.id for listing in self.view.snapshot.shown)
+        self.known_ids = frozenset(listing.market.id for listing in self.view.snapshot)
+        self.offered_ids = frozenset(listing.market.id for listing in self.view.snapshot.shown)
         self.questions = forms_in(self.view.snapshot)
 
     def forecast(self, item: ForecastDocument | AnswerDocument) -> Forecast:
@@ -147,96 +152,93 @@ class _ItemReader:
     def forecast_form(self, item: Any) -> type[ForecastDocument] | type[AnswerDocument]:
         """Return the form of an item by the question that it is about."""
         market = item.get("market") if isinstance(item, dict) else None
-        is_other = isinstance(market, str) and market in self.questions
-        if is_other:
-            return AnswerDocument
-        return ForecastDocument
+        is_of_yes_or_no = not isinstance(market, str) or market not in self.questions
+        return ForecastDocument if is_of_yes_or_no else AnswerDocument
 
     def read(
         self,
         noun: str,
-        listed: list[Any],
-        form_of_item: Callable[[Any], type[_Document]],
-        made: Callable[[_Document], _Item],
+        items: list[Any],
+        form_of: Callable[[Any], type[_Document]],
+        convert: Callable[[_Document], _Item],
     ) -> list[_Item]:
         """Return the items without a fault. Of a market that is held but not on offer only sales are read."""
-        allowed = self.known if noun == "sale" else self.offered
-        good = list[_Item]()
-        for number, item in enumerate(listed, 1):
+        allowed = self.known_ids if noun == "sale" else self.offered_ids
+        valid = list[_Item]()
+        for number, item in enumerate(items, 1):
             try:
-                document = form_of_item(item).model_validate(item)
+                document = form_of(item).model_validate(item)
             except ValidationError as error:
-                self._refuse("bad_item", f"{noun} {number}: {self._item_fault(noun, item, error)}")
+                self._refuse("bad_item", f"{noun} {number}: {self._describe_item_fault(noun, item, error)}")
                 continue
 
             if document.market in allowed:
                 try:
-                    good.append(made(document))
+                    valid.append(convert(document))
                 except ValueError as error:
                     self._refuse("bad_item", f"{noun} {number}: {one_line(str(error), 200)}")
-            elif document.market in self.known:
-                closed = f"{noun} {number}: the market is no longer open for betting"
-                self._refuse("not_on_offer", closed, document.market)
+            elif document.market in self.known_ids:
+                message = f"{noun} {number}: the market is no longer open for betting"
+                self._refuse("not_on_offer", message, document.market)
             else:
-                self._refuse("unknown_market", f"{noun} {number}: {self._unknown_market(document.market)}")
+                self._refuse(
+                    "unknown_market", f"{noun} {number}: {self._describe_unknown_market(document.market)}"
+                )
 
-        return good
+        return valid
 
     def _refuse(self, code: str, message: str, market: str = "") -> None:
         self.refused.append(Rejection(code, message, market))
 
-    def _item_fault(self, noun: str, item: Any, error: ValidationError) -> str:
-        fault = self.fault_of(error)
+    def _describe_item_fault(self, noun: str, item: Any, error: ValidationError) -> str:
+        fault = self.describe_fault(error)
         if noun not in self.forms:
             return fault
 
         faults = [fault, f"a {noun} is like {self.forms[noun]}"]
         market = item.get("market") if isinstance(item, dict) else None
-        if isinstance(market, str) and market not in self.known:
-            faults.append(self._unknown_market(market))
+        if isinstance(market, str) and market not in self.known_ids:
+            faults.append(self._describe_unknown_market(market))
         return "; ".join(faults)
 
-    def _unknown_market(self, market: str) -> str:
+    def _describe_unknown_market(self, market: str) -> str:
         fault = f'there is no market "{one_line(market, 40)}"'
-        first = next(iter(self.view.snapshot), None)
-        if not self.forms or first is None:
+        first_listing = next(iter(self.view.snapshot), None)
+        if not self.forms or first_listing is None:
             return fault
-        return f'{fault}: the first in the view is "{first.market.id}"'
+        return f'{fault}: the first in the view is "{first_listing.market.id}"'
 
 
-def _object(text: str) -> dict[str, Any]:
+def _json_object(text: str) -> dict[str, Any]:
     """Return the JSON object that a text is, with fractions as exact decimals."""
     if len(text) > MOST_BYTES:
         raise UnreadableDecision(f"it has more than {MOST_BYTES:,} characters")
 
     try:
-        whole = json.loads(
-            text,
-            parse_float=Decimal,
-            parse_constant=_no_number,
-            object_pairs_hook=object_without_repeated_keys,
+        value = json.loads(
+            text, parse_float=Decimal, parse_constant=_refuse_constant, object_pairs_hook=keys_once
         )
     except json.JSONDecodeError as error:
-        words = f"not JSON: {error}"
+        message = f"not JSON: {error}"
         if not text.strip():
-            words = "nothing was answered"
-        raise UnreadableDecision(words) from error
+            message = "nothing was answered"
+        raise UnreadableDecision(message) from error
     except (ValueError, RecursionError) as error:
         raise UnreadableDecision(f"not JSON that can be read: {one_line(str(error), 200)}") from error
 
-    if not isinstance(whole, dict):
+    if not isinstance(value, dict):
         raise UnreadableDecision("expected a JSON object")
-    return whole
+    return value
 
 
-def _no_number(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a number")
 
 
 def _first_fault(error: ValidationError) -> str:
     """Return the first thing that is wrong, and where."""
     first = error.errors()[0]
-    return one_line(_placed(first), 200)
+    return one_line(_message_with_key(first), 200)
 
 
 def _every_fault(error: ValidationError) -> str:
@@ -252,17 +254,17 @@ def _every_fault(error: ValidationError) -> str:
             case "model_type":
                 faults.append("expected an object")
             case _:
-                faults.append(_placed(fault))
+                faults.append(_message_with_key(fault))
 
     return one_line("; ".join(faults), 300)
 
 
-def _placed(fault: ErrorDetails) -> str:
-    key = ".".join(map(str, fault["loc"]))
+def _message_with_key(fault: ErrorDetails) -> str:
+    path = ".".join(map(str, fault["loc"]))
     message = fault["msg"].removeprefix("Value error, ")
-    if not key:
+    if not path:
         return message
-    return f"{key}: {message}"
+    return f"{path}: {message}"
 
 
 def _bet(document: BetDocument) -> Bet:
@@ -270,19 +272,23 @@ def _bet(document: BetDocument) -> Bet:
         MarketId(document.market),
         SIDES[document.option],
         millionths(document.amount),
-        _exact(document.limit),
+        _optional_millionths(document.limit),
         document.reason,
     )
 
 
 def _sale(document: SaleDocument) -> Sale:
-    part = None if document.fraction == 1 else _exact(document.fraction)
+    market = MarketId(document.market)
     side = SIDES[document.option]
-    limit = _exact(document.limit)
-    return Sale(MarketId(document.market), side, _exact(document.shares), part, limit, document.reason)
+    shares = _optional_millionths(document.shares)
+    fraction = _optional_millionths(document.fraction)
+    if document.fraction == 1:
+        fraction = None  # a sale without a fraction is one of the whole position
+    limit = _optional_millionths(document.limit)
+    return Sale(market, side, shares, fraction, limit, document.reason)
 
 
-def _exact(value: Decimal | None) -> int | None:
+def _optional_millionths(value: Decimal | None) -> int | None:
     if value is None:
         return None
     return millionths(value)

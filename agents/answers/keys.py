@@ -107,7 +107,7 @@ def _is_no_key(key: str) -> bool:
     return stem_of(key) in NO_KEYS
 
 
-def as_said(key: str, value: Any) -> Any:
+def as_percent_if_key_says(key: str, value: Any) -> Any:
     """Return a value as its key says that it is meant: a number under a key of percentages is one."""
     if is_percent_key(key) and isinstance(value, str) and plain_number(value) is not None:
         return PercentText(f"{value.strip()}%")
@@ -122,34 +122,42 @@ def is_forecast(item: Mapping[str, Any]) -> bool:
         return False
 
     for key, value in item.items():
-        may_state = _may_hold_chance(key, value) or _is_no_key(key)
-        if may_state and not isinstance(_single(value), dict | list):
+        may_hold_chance = _may_hold_chance(key, value) or _is_no_key(key)
+        if may_hold_chance and not isinstance(_only_value(value), dict | list):
             return True
     return False
 
 
-def market_named(name: Any, names: Mapping[str, Any]) -> Any:
+def market_named(name: Any, market_by_name: Mapping[str, Any]) -> Any:
     """Return the market that a name stands for, or None if there is none or several."""
     if not isinstance(name, str):
         return None
 
-    text = name[:400].translate(PLAIN_SIGNS).strip(_WRAPPED_NAME).casefold()
-    if text in names:
-        return names[text]
+    start = name[:400]
+    text = start.translate(PLAIN_SIGNS).strip(_WRAPPED_NAME).casefold()
+    if text in market_by_name:
+        return market_by_name[text]
 
-    last = _AT_THE_END.search(name[:400])
-    if last:
-        first = name[: last.start() + 1].strip(_WRAPPED_NAME).casefold()
-        if names.get(first) is not None:
+    id_at_end = _AT_THE_END.search(start)  # as in: Will it rain? (m3)
+    if id_at_end:
+        text_before = name[: id_at_end.start() + 1].strip(_WRAPPED_NAME).casefold()
+        if market_by_name.get(text_before) is not None:
             return None
-        return names.get(last[1].casefold())
+        return market_by_name.get(id_at_end[1].casefold())
 
     match = _NAME.match(text)
-    if match is None or _ANOTHER.search(match["rest"]) or _ONE_SIDE.match(match["rest"]):
+    if match is None:
         return None
-    if not _WITH_LETTER.search(match["prefix"]) and not _APART.match(match["rest"]):
+
+    rest = match["rest"]
+    if _ANOTHER.search(rest) or _ONE_SIDE.match(rest):
         return None
-    return names.get(f"m{match['number']}")
+
+    # a number without the letter m, as in 1: Will it rain?, is set apart from what follows
+    has_letter = _WITH_LETTER.search(match["prefix"])
+    if not has_letter and not _APART.match(rest):
+        return None
+    return market_by_name.get(f"m{match['number']}")
 
 
 def question_name(question: str) -> str:
@@ -157,33 +165,39 @@ def question_name(question: str) -> str:
     return question.translate(PLAIN_SIGNS).strip(_WRAPPED_NAME).casefold()
 
 
-def market_of(item: Mapping[str, Any], names: Mapping[str, Any]) -> Any:
+def market_of(item: Mapping[str, Any], market_by_name: Mapping[str, Any]) -> Any:
     """Return the market that an item is about, by its own key or by another that can only mean that.
 
     None where it names none, or by their whole names two.
     """
     name = item.get("market")
-    market = names.get(name) if isinstance(name, str) else None
+    market = market_by_name.get(name) if isinstance(name, str) else None
     if market is None:
-        market = market_named(name, names)
+        market = market_named(name, market_by_name)
 
     if market is not None:
-        if item.keys() - USUAL_KEYS and _names_another(item, market, names):
+        has_unusual_keys = bool(item.keys() - USUAL_KEYS)
+        if has_unusual_keys and _names_another_market(item, market, market_by_name):
             return None
         return market
 
-    others = {market_named(x, names) for key, x in item.items() if plain_key(key) in MARKET_KEYS} - {None}
-    if len(others) != 1:
+    markets = set()
+    for key, value in item.items():
+        if plain_key(key) in MARKET_KEYS:
+            markets.add(market_named(value, market_by_name))
+    markets.discard(None)
+
+    if len(markets) != 1:
         return None
-    return others.pop()
+    return markets.pop()
 
 
-def _names_another(item: Mapping[str, Any], market: Any, names: Mapping[str, Any]) -> bool:
+def _names_another_market(item: Mapping[str, Any], market: Any, market_by_name: Mapping[str, Any]) -> bool:
     """Return whether a key of an item holds the whole name of another market."""
     for key, value in item.items():
         if isinstance(value, str) and plain_key(key) in MARKET_KEYS:
-            named = names.get(value.strip().casefold())
-            if named is not None and named != market:
+            market_of_value = market_by_name.get(value.strip().casefold())
+            if market_of_value is not None and market_of_value != market:
                 return True
     return False
 
@@ -193,29 +207,33 @@ def chance_of(item: Mapping[str, Any]) -> Any:
     if len(item) > MOST_KEYS:
         return None
 
-    own = _single(item["probability"]) if "probability" in item else None
+    has_usual_key = "probability" in item
+    usual = _only_value(item["probability"]) if has_usual_key else None
     if item.keys() <= USUAL_KEYS:
-        return own
+        return usual
 
-    stated = _stated(item, is_beside="probability" in item)
+    stated = _stated_chances(item, has_usual_key)
     if any(isinstance(value, dict) for value in stated):
         return None
 
-    if "probability" in item and own is not None:
-        if not isinstance(own, str):
-            return own
-        stated.insert(0, own)
-    elif _is_of_either_side(item):
+    if usual is not None:
+        if not isinstance(usual, str):
+            return usual
+        stated.insert(0, usual)
+    elif _states_confidence_alone(item):
         return None
 
-    return _in_unit(_agreed(stated), item)
+    return _in_unit(_common_chance(stated), item)
 
 
-def _is_of_either_side(item: Mapping[str, Any]) -> bool:
+def _states_confidence_alone(item: Mapping[str, Any]) -> bool:
     """Return whether all that an item states is a confidence, beside a key that may say in what."""
-    rest = set(map(plain_key, item)) - MARKET_KEYS - REASON_KEYS - {"probability"}
-    chances = {key for key in item if is_chance_key(key) and share_of(_single(item[key])) is not None}
-    return set(map(stem_of, chances)) == {"confidence"} and len(rest) > len(chances)
+    chance_keys = {key for key in item if is_chance_key(key) and share_of(_only_value(item[key])) is not None}
+    if set(map(stem_of, chance_keys)) != {"confidence"}:
+        return False
+
+    other_keys = set(map(plain_key, item)) - MARKET_KEYS - REASON_KEYS - {"probability"}
+    return len(other_keys) > len(chance_keys)
 
 
 def unit_key(values: Mapping[str, Any]) -> str | None:
@@ -242,7 +260,7 @@ def _in_unit(value: Any, item: Mapping[str, Any]) -> Any:
     return None
 
 
-def _stated(item: Mapping[str, Any], is_beside: bool) -> list[Any]:
+def _stated_chances(item: Mapping[str, Any], has_usual_key: bool) -> list[Any]:
     """Return what an item states under keys of probabilities, but under `probability` itself.
 
     Beside that, keys that often hold another number are left out.
@@ -251,19 +269,23 @@ def _stated(item: Mapping[str, Any], is_beside: bool) -> list[Any]:
     for key, value in item.items():
         if key == "probability" or not _may_hold_chance(key, value):
             continue
-        if is_beside and stem_of(key) in WEAK_KEYS:
+        if has_usual_key and stem_of(key) in WEAK_KEYS:
             continue
 
-        single = _single(value)
-        if isinstance(single, dict) and single and plain_key(key) in OPTION_KEYS:
-            stated.append(single)
-        elif isinstance(single, str) and not _is_side(single) and any(map(str.isdigit, single)):
-            stated.append(as_said(key, single))
+        stated_value = _only_value(value)
+        if isinstance(stated_value, dict) and stated_value and plain_key(key) in OPTION_KEYS:
+            stated.append(stated_value)
+        elif (
+            isinstance(stated_value, str)
+            and not _is_side(stated_value)
+            and any(map(str.isdigit, stated_value))
+        ):
+            stated.append(as_percent_if_key_says(key, stated_value))
 
     return stated
 
 
-def _agreed(values: list[Any]) -> Any:
+def _common_chance(values: list[Any]) -> Any:
     """Return the probability that these values state alike, with its scale where one of them has it.
 
     None where two are different, or where that can't be told.
@@ -271,35 +293,42 @@ def _agreed(values: list[Any]) -> Any:
     if len(set(values)) <= 1:
         return next(iter(values), None)
 
-    marked = [value for value in values if plain_number(value) is None]
-    first = (marked or values)[0]
-    meant = share_of(first)
-    if meant is None:
+    values_with_scale = [value for value in values if plain_number(value) is None]
+    first = (values_with_scale or values)[0]
+    expected = share_of(first)
+    if expected is None:
         return None
 
     for value in values:
         share = share_of(value)
         meanings = {share}
-        if marked and share is not None and plain_number(value) is not None:
+        # beside 40%, a plain 40 means the same
+        if values_with_scale and share is not None and plain_number(value) is not None:
             meanings.add(share / 100)
-        if meant not in meanings:
+        if expected not in meanings:
             return None
+
     return first
 
 
-def _single(value: Any) -> Any:
-    """Return the one value in a list or an object of one."""
+def _only_value(value: Any) -> Any:
+    """Return the one value in a list or an object of one; return other values unchanged.
+
+    An object may have the probability of NO too, if it complements that of YES.
+    """
     if isinstance(value, list) and len(value) == 1:
-        return _single(value[0])
+        return _only_value(value[0])
     if not isinstance(value, dict) or len(value) > 2:
         return value
 
-    chances = [as_said(key, x) for key, x in value.items() if is_chance_key(key)]
-    others = [as_said(key, x) for key, x in value.items() if _is_no_key(key)]
-    if len(chances) != 1 or len(value) != 1 + len(others):
+    yes_values = [as_percent_if_key_says(key, number) for key, number in value.items() if is_chance_key(key)]
+    no_values = [as_percent_if_key_says(key, number) for key, number in value.items() if _is_no_key(key)]
+    has_other_keys = len(value) != len(yes_values) + len(no_values)
+    if len(yes_values) != 1 or has_other_keys:
         return value
-    if all(_is_complement(other, chances[0]) for other in others):
-        return chances[0]
+
+    if all(_is_complement(no_value, yes_values[0]) for no_value in no_values):
+        return yes_values[0]
     return value
 
 
@@ -309,8 +338,8 @@ def _is_side(value: Any) -> bool:
 
 def _is_complement(no: Any, yes: Any) -> bool:
     """Tell whether two numbers, or two percentages, complement each other."""
-    no_value = _single(no)
-    yes_value = _single(yes)
+    no_value = _only_value(no)
+    yes_value = _only_value(yes)
     no_share = share_of(no_value)
     yes_share = share_of(yes_value)
     if no_share is None or yes_share is None:
@@ -321,41 +350,44 @@ def _is_complement(no: Any, yes: Any) -> bool:
 
 
 def is_order(item: Mapping[str, Any]) -> bool:
-    """Tell whether an object names a market, a side and a size."""
+    """Return whether an object names a market, a side and a size."""
     if item.keys() == USUAL_KEYS or len(item) > MOST_KEYS:
         return False
-    keys = {plain_key(key): value for key, value in item.items()}
-    sides = any(_is_side(keys[key]) for key in SIDE_KEYS & keys.keys())
-    return sides and not MARKET_KEYS.isdisjoint(keys) and not SIZE_KEYS.isdisjoint(keys)
+
+    value_by_key = {plain_key(key): value for key, value in item.items()}
+    keys = value_by_key.keys()
+    has_side = any(_is_side(value_by_key[key]) for key in SIDE_KEYS & keys)
+    return has_side and not MARKET_KEYS.isdisjoint(keys) and not SIZE_KEYS.isdisjoint(keys)
 
 
-def side_beside(item: Mapping[str, Any]) -> str:
+def key_casting_doubt_on_side(item: Mapping[str, Any]) -> str:
     """Return the key that makes it doubtful which side's probability a forecast states; else nothing."""
     if item.keys() <= USUAL_KEYS:
         return ""
 
     for key, value in item.items():
         is_no = _is_no_key(key) and value is not None
-        if is_no and not _is_complement(as_said(key, value), chance_of(item)):
+        if is_no and not _is_complement(as_percent_if_key_says(key, value), chance_of(item)):
             return key
-        if _says_side(plain_key(key), value):
+        if _may_name_side(plain_key(key), value):
             return key
 
     return ""
 
 
-def _says_side(plain: str, value: Any) -> bool:
+def _may_name_side(plain: str, value: Any) -> bool:
     """Return whether what stands under a key may say of which side, or option, a probability is."""
     if plain in TEXT_KEYS or plain in MARKET_KEYS - SIDE_KEYS:
         return False
 
-    is_of_side = plain in SIDE_KEYS - MARKET_KEYS
+    is_side_key = plain in SIDE_KEYS - MARKET_KEYS
     if isinstance(value, bool):
-        return is_of_side or plain in CHANCE_KEYS
+        return is_side_key or plain in CHANCE_KEYS
     if not isinstance(value, str):
         return False
 
     text = value.strip().casefold()
     if _SIDE_FIRST.match(text):
+        # under a key of markets, "Yes, it rains" may be a name, and a bare "yes" is none
         return plain not in MARKET_KEYS or text in ("yes", "no")
-    return is_of_side and text not in NO_SIDES and any(map(str.isalpha, text))
+    return is_side_key and text not in NO_SIDES and any(map(str.isalpha, text))

@@ -155,7 +155,9 @@ _DENIAL = re.compile(
 """Words by which an order disowns itself, or sets a condition."""
 
 
-def order_terms(item: Fields, order: Order, market: MarketId, names: Mapping[str, Any]) -> dict[str, Any]:
+def order_terms(
+    item: Fields, order: Order, market: MarketId, market_by_name: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the terms of an order by their own names.
 
     Raises `MeaninglessItem` where it says anything that isn't understood.
@@ -171,14 +173,14 @@ def order_terms(item: Fields, order: Order, market: MarketId, names: Mapping[str
             raise MeaninglessItem("no_order", f'"{one_line(key, 40)}" says that nothing is wanted')
 
         if plain in MARKET_KEYS:
-            is_harmless = _names_no_other(value, market, names)
+            is_harmless = _names_no_other_market(value, market, market_by_name)
         elif plain in ACTION_KEYS:
             is_harmless = _is_this_action(text, order, terms)
         else:
             is_harmless = _is_harmless(plain, value, terms)
 
         if not is_harmless:
-            raise _unclear(key, order)
+            raise _unclear_order(key, order)
 
     amount = terms.get("amount")
     if not isinstance(amount, NumberText) and may_be_thousands(amount):
@@ -191,16 +193,16 @@ def _stated_terms(item: Fields, order: Order) -> dict[str, Any]:
     """Return the terms that an order states. Raises `MeaninglessItem` where one is stated twice."""
     terms: dict[str, Any] = {}
     for key, value in item.items():
-        name = _term_named(plain_key(key), order)
-        if name is None:
+        term = _term_named(plain_key(key), order)
+        if term is None:
             continue
-        if terms.get(name) is None:
-            terms[name] = value
-        elif value is not None and not _is_same(terms[name], value):
-            raise _unclear(key, order)
+        if terms.get(term) is None:
+            terms[term] = value
+        elif value is not None and not _is_same_text(terms[term], value):
+            raise _unclear_order(key, order)
 
     if terms.get("fraction") is not None and terms.get("shares") is not None:
-        raise _unclear("shares", order)
+        raise _unclear_order("shares", order)
     return terms
 
 
@@ -217,43 +219,49 @@ def _term_named(plain: str, order: Order) -> str | None:
     return None
 
 
-def _is_same(value: Any, other: Any) -> bool:
+def _is_same_text(value: Any, other: Any) -> bool:
     """Tell whether two values are equal as texts, ignoring case."""
     return str(value).strip().casefold() == str(other).strip().casefold()
 
 
 def _is_harmless(plain: str, value: Any, terms: Fields) -> bool:
-    """Tell whether the value of a key leaves an order as it is."""
+    """Return whether the value of a key, in its plain form, leaves an order as it is."""
     if plain in TEXT_KEYS:
-        return _is_plain_words(value)
+        return _is_text_without_denial(value)
 
     text = str(value).strip().casefold()
     if plain in FIXED_VALUES:
         return text in FIXED_VALUES[plain]
-    if plain in SAME_SIDE_KEYS and text in ("yes", "no"):
-        return _is_same(terms.get("side"), text)
 
-    is_short = isinstance(value, str) and len(value) <= MOST_OPINION and text not in ("yes", "no")
-    return plain in OPINION_KEYS and is_short and not _DENIAL.search(value)
+    is_side = text in ("yes", "no")
+    if plain in SAME_SIDE_KEYS and is_side:
+        return _is_same_text(terms.get("side"), text)
+
+    is_short_text = isinstance(value, str) and len(value) <= MOST_OPINION
+    return plain in OPINION_KEYS and is_short_text and not is_side and not _DENIAL.search(value)
 
 
-def _names_no_other(value: Any, market: MarketId, names: Mapping[str, Any]) -> bool:
-    """Tell whether a value names this market, or is a text such as its question."""
+def _names_no_other_market(value: Any, market: MarketId, market_by_name: Mapping[str, Any]) -> bool:
+    """Return whether a value names this market, or is a text such as its question."""
     if not isinstance(value, str):
         return False
-    named = market_named(value, names)
-    is_text = any(map(str.isalpha, value))
-    return named == market or (named is None and is_text and not _DENIAL.search(value))
+
+    market_of_value: MarketId | None = market_named(value, market_by_name)
+    if market_of_value is not None:
+        return market_of_value == market
+
+    has_letters = any(map(str.isalpha, value))
+    return has_letters and not _DENIAL.search(value)
 
 
-def _is_plain_words(value: Any) -> bool:
+def _is_text_without_denial(value: Any) -> bool:
     """Tell whether a value is a text, or a list of texts, that doesn't deny the order beside it."""
     texts = value if isinstance(value, list) else [value]
     return all(isinstance(text, str) and not _DENIAL.search(text) for text in texts)
 
 
 def _is_this_action(text: str, order: Order, terms: Fields) -> bool:
-    """Tell whether an action only repeats what the order's list, its side and its limit say."""
+    """Return whether an action only repeats what the order's list, its side and its limit say."""
     if text in ACTIONS[order]:
         return True
     if text in ("limit", "limit order"):
@@ -261,23 +269,27 @@ def _is_this_action(text: str, order: Order, terms: Fields) -> bool:
     if text in ("market", "market order"):
         return terms.get("limit") is None
 
-    first, _, rest = text.partition(" ")
+    first_word, _, other_words = text.partition(" ")
     side = text
-    if first in ACTIONS[order]:
-        side = rest
-    return side in ("yes", "no") and _is_same(terms.get("side"), side)
+    if first_word in ACTIONS[order]:
+        side = other_words  # "yes" of "buy yes"
+    return side in ("yes", "no") and _is_same_text(terms.get("side"), side)
 
 
 def denying_key(values: Fields) -> str:
     """Return the key, beside the lists of an answer, that makes all its orders doubtful, or ""."""
     for key, value in values.items():
-        plain = plain_key(key)
         if _is_empty(value):
             continue
-        if plain in DENIALS and str(value).strip().casefold() not in DENIALS[plain]:
+
+        plain = plain_key(key)
+        harmless_values = DENIALS.get(plain)
+        if harmless_values is not None and str(value).strip().casefold() not in harmless_values:
             return key
+
         texts = value if isinstance(value, list) else [value]
-        if plain in STATEMENT_KEYS and any(isinstance(text, str) and _DENIAL.search(text) for text in texts):
+        has_denial = any(isinstance(text, str) and _DENIAL.search(text) for text in texts)
+        if plain in STATEMENT_KEYS and has_denial:
             return key
 
     return ""
@@ -286,8 +298,9 @@ def denying_key(values: Fields) -> str:
 def denying_words(text: str) -> str:
     """Return the words in a text around an answer by which its orders are none, or ""."""
     for match in _DENIAL.finditer(text):
-        told_of_itself = re.search(r"\b(?:I|we)\s+$", text[: match.start()], re.IGNORECASE)
-        if told_of_itself is None:
+        # "I never place …" tells of the writer's habits, and not of these orders
+        follows_pronoun = re.search(r"\b(?:I|we)\s+$", text[: match.start()], re.IGNORECASE)
+        if follows_pronoun is None:
             return match[0].strip()
     return ""
 
@@ -307,7 +320,7 @@ def disowning_key(values: Fields) -> str:
     return ""
 
 
-def _unclear(key: str, order: Order) -> MeaninglessItem:
+def _unclear_order(key: str, order: Order) -> MeaninglessItem:
     size = "a fraction or a number of shares"
     if order == "bet":
         size = "an amount in dollars"
@@ -341,9 +354,9 @@ def sale_of(terms: Fields, market: MarketId, scale: Scale = "share") -> Sale:
     if terms.get("shares") is not None:
         shares = parse_shares(terms["shares"])
     else:
-        part = parse_fraction(terms.get("fraction"))
-        if part != ONE:
-            fraction = part
+        fraction_stated = parse_fraction(terms.get("fraction"))
+        if fraction_stated != ONE:  # a sale without a fraction is one of the whole position
+            fraction = fraction_stated
 
     limit = parse_limit(terms.get("limit"), scale)
     return Sale(market, side, shares, fraction, limit, reason_of(terms))

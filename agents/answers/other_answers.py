@@ -26,7 +26,7 @@ from markets.distributions import BadDistribution, QuestionForm, question_kind
 from markets.model import MarketId
 
 MOST_NESTED = 10
-Names = Mapping[str, Any]
+MarketByName = Mapping[str, Any]
 Forms = Mapping[MarketId, QuestionForm]
 NO_FORMS: Forms = {}
 """Where all questions are of yes or no."""
@@ -41,68 +41,87 @@ WRAPPERS = word_set(
 class AnswerAside:
     """What an answer says of a question that isn't of yes or no, as it was written: once, or several times.
 
-    `by_key` is whether it stood under the key of its kind.
+    `under_kind_key` is whether it stood under the key of its kind.
     """
 
     values: tuple[Any, ...]
-    by_key: bool = False
+    under_kind_key: bool = False
 
 
-def with_answers_aside(found: list[FoundValue], names: Names, forms: Forms) -> list[FoundValue]:
+def with_answers_aside(
+    values: list[FoundValue], market_by_name: MarketByName, forms: Forms
+) -> list[FoundValue]:
     """Return values of an answer in which each answer to one of these questions is put aside."""
     if not forms:
-        return found
-    return [replace(content, value=_aside(content.value, names, forms, 0)) for content in found]
+        return values
+    return [
+        replace(found, value=_with_answers_aside(found.value, market_by_name, forms, 0)) for found in values
+    ]
 
 
-def _aside(value: Any, names: Names, forms: Forms, depth: int) -> Any:
+def _with_answers_aside(value: Any, market_by_name: MarketByName, forms: Forms, depth: int) -> Any:
     """Return a value with all answers within it put aside; an object without an end keeps what it says."""
     if depth > MOST_NESTED:
         return value
     if isinstance(value, str):
-        return _in_text(value, names, forms, depth)
+        return _json_text_aside(value, market_by_name, forms, depth)
     if isinstance(value, list):
-        return [_item_aside(item, names, forms, depth + 1) for item in value]
-    if not isinstance(value, dict):
-        return value
-
-    form = _form_of(value, names, forms)
-    if form is not None:
-        return _with_answer(value, form)
-    result = OpenObject() if isinstance(value, OpenObject) else dict[str, Any]()
-    for key, part in value.items():
-        named = forms.get(market_named(key, names))
-        if named is None or not isinstance(part, dict | list):
-            result[key] = _aside(part, names, forms, depth + 1)
-        else:
-            result[key] = _with_answer(part, named) if isinstance(part, dict) else AnswerAside((part,))
-    return result
-
-
-def _item_aside(item: Any, names: Names, forms: Forms, depth: int) -> Any:
-    """Return an item of a list; of a pair of a market and its answer, the answer is put aside."""
-    is_pair = isinstance(item, list) and len(item) == 2 and isinstance(item[1], dict | list)
-    if is_pair and market_named(item[0], names) in forms:
-        return [item[0], AnswerAside((item[1],))]
-    return _aside(item, names, forms, depth)
-
-
-def _in_text(text: str, names: Names, forms: Forms, depth: int) -> Any:
-    """Return the one value of a text that is JSON and has such an answer in it; any other text as it is."""
-    inner = _structured(text)
-    if inner is text:
-        return text
-    value = _aside(inner, names, forms, depth + 1)
-    if value == inner:
-        return text
+        return [_list_item_aside(item, market_by_name, forms, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return _object_aside(value, market_by_name, forms, depth)
     return value
 
 
-def _form_of(item: dict[str, Any], names: Names, forms: Forms) -> QuestionForm | None:
+def _object_aside(
+    item: dict[str, Any], market_by_name: MarketByName, forms: Forms, depth: int
+) -> dict[str, Any]:
+    """Return an object with its answer, or those of the markets that are its keys, put aside."""
+    form = _form_asked_about(item, market_by_name, forms)
+    if form is not None:
+        return _with_answer(item, form)
+
+    result = OpenObject() if isinstance(item, OpenObject) else dict[str, Any]()
+    for key, inner in item.items():
+        form_of_key = forms.get(market_named(key, market_by_name))
+        if form_of_key is None or not isinstance(inner, dict | list):
+            result[key] = _with_answers_aside(inner, market_by_name, forms, depth + 1)
+        elif isinstance(inner, dict):
+            result[key] = _with_answer(inner, form_of_key)
+        else:
+            result[key] = AnswerAside((inner,))
+
+    return result
+
+
+def _list_item_aside(item: Any, market_by_name: MarketByName, forms: Forms, depth: int) -> Any:
+    """Return an item of a list; of a pair of a market and its answer, the answer is put aside."""
+    is_pair = isinstance(item, list) and len(item) == 2
+    if is_pair:
+        name, answer = item
+        if isinstance(answer, dict | list) and market_named(name, market_by_name) in forms:
+            return [name, AnswerAside((answer,))]
+
+    return _with_answers_aside(item, market_by_name, forms, depth)
+
+
+def _json_text_aside(text: str, market_by_name: MarketByName, forms: Forms, depth: int) -> Any:
+    """Return the one value of a text that is JSON and has such an answer in it; any other text as it is."""
+    parsed = _parsed_json(text)
+    if parsed is text:
+        return text
+
+    value = _with_answers_aside(parsed, market_by_name, forms, depth + 1)
+    has_answer = value != parsed
+    return value if has_answer else text
+
+
+def _form_asked_about(
+    item: dict[str, Any], market_by_name: MarketByName, forms: Forms
+) -> QuestionForm | None:
     """Return the form of the question that an object is about, or None if it is about another."""
     if len(item) > MOST_KEYS or MARKET_KEYS.isdisjoint(map(plain_key, item)):
         return None
-    return forms.get(market_of(item, names))
+    return forms.get(market_of(item, market_by_name))
 
 
 def _with_answer(item: dict[str, Any], form: QuestionForm) -> dict[str, Any]:
@@ -113,52 +132,54 @@ def _with_answer(item: dict[str, Any], form: QuestionForm) -> dict[str, Any]:
     """
     if isinstance(item, OpenObject):
         return item
-    name = question_kind(form.kind).KEY
-    held: dict[str, Any] = {}
-    rest: dict[str, Any] = {}
-    for key, part in item.items():
-        if not _may_hold(key, plain_key(name)):
-            rest[key] = part
+
+    kind_key = question_kind(form.kind).KEY
+    answers: dict[str, Any] = {}
+    other_pairs: dict[str, Any] = {}
+    for key, value in item.items():
+        if not _is_answer_key(key, plain_key(kind_key)):
+            other_pairs[key] = value
             continue
 
-        inner = _structured(part)
-        if isinstance(inner, dict | list):
-            held[key] = inner
+        parsed = _parsed_json(value)
+        if isinstance(parsed, dict | list):
+            answers[key] = parsed
 
-    if held:
-        answer = AnswerAside(tuple(_distinct(held.values())), by_key=[*held] == [name])
-        return {**rest, "probability": answer}
+    if answers:
+        answer = AnswerAside(tuple(_distinct(answers.values())), under_kind_key=[*answers] == [kind_key])
+        return {**other_pairs, "probability": answer}
 
-    plain = {
-        key: part
-        for key, part in item.items()
-        if part is not None and plain_key(key) not in MARKET_KEYS | TEXT_KEYS
+    # the item may be the answer itself: {"market": "m1", "red": 0.2, "blue": 0.8}
+    inline = {
+        key: value
+        for key, value in item.items()
+        if value is not None and plain_key(key) not in MARKET_KEYS | TEXT_KEYS
     }
-    if plain and _is_read(form, plain):
-        kept = {key: part for key, part in item.items() if key not in plain}
-        return {**kept, "probability": AnswerAside((plain,))}
+    if inline and _can_read(form, inline):
+        other_pairs = {key: value for key, value in item.items() if key not in inline}
+        return {**other_pairs, "probability": AnswerAside((inline,))}
     return item
 
 
-def _structured(part: Any) -> Any:
+def _parsed_json(value: Any) -> Any:
     """Return the object or list whose JSON a text is; return other parts unchanged."""
-    if not isinstance(part, str) or part.lstrip()[:1] not in ("{", "["):
-        return part
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
 
     try:
-        inner = find_values(part)
+        values = find_values(value)
     except NotOneObject:
-        return part
+        return value
 
-    if len(inner) != 1 or inner[0].fault:
-        return part
-    return inner[0].value
+    if len(values) != 1 or values[0].fault:
+        return value
+    return values[0].value
 
 
-def _may_hold(key: str, own: str) -> bool:
-    """Return whether an answer may stand under a key, `own` being that of its kind."""
+def _is_answer_key(key: str, kind_key: str) -> bool:
+    """Return whether an answer may stand under a key, `kind_key` being that of its kind."""
     plain = plain_key(key)
-    return plain == own or plain in WRAPPERS
+    return plain == kind_key or plain in WRAPPERS
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
@@ -170,7 +191,7 @@ def _distinct(values: Iterable[Any]) -> list[Any]:
     return distinct
 
 
-def _is_read(form: QuestionForm, value: Any) -> bool:
+def _can_read(form: QuestionForm, value: Any) -> bool:
     try:
         question_kind(form.kind).read(form, value)
     except BadDistribution:
@@ -190,35 +211,39 @@ def read_stated(form: QuestionForm, value: Any, repairs: dict[str, None]) -> str
     if len(value.values) > 1:
         raise MeaninglessItem("distribution", "it states two answers that differ")
 
-    stated = value.values[0]
-    fault = _unclear_part(stated)
-    if fault:
-        raise MeaninglessItem("distribution", fault)
-    if not value.by_key:
+    answer = value.values[0]
+    unclear = _unclear_reason(answer)
+    if unclear:
+        raise MeaninglessItem("distribution", unclear)
+    if not value.under_kind_key:
         repairs["key"] = None
     try:
-        return kind.read(form, stated).text
+        return kind.read(form, answer).text
     except BadDistribution as error:
-        inner = _unwrapped(stated, plain_key(kind.KEY))
-        if inner is None or not _is_read(form, inner):
+        inner = _only_inner_value(answer, plain_key(kind.KEY))
+        if inner is None or not _can_read(form, inner):
             raise MeaninglessItem("distribution", one_line(str(error), 200)) from error
 
     repairs["wrapping"] = None
     return kind.read(form, inner).text
 
 
-def _unwrapped(value: Any, own: str) -> Any:
+def _only_inner_value(value: Any, kind_key: str) -> Any:
     """Return what stands alone within an object or a list of one; None where nothing does."""
     if isinstance(value, list) and len(value) == 1:
         return value[0]
     if isinstance(value, dict):
-        inner = [part for key, part in value.items() if _may_hold(key, own) and isinstance(part, dict | list)]
-        if len(inner) == 1:
-            return inner[0]
+        answers = [
+            inner
+            for key, inner in value.items()
+            if _is_answer_key(key, kind_key) and isinstance(inner, dict | list)
+        ]
+        if len(answers) == 1:
+            return answers[0]
     return None
 
 
-def _unclear_part(value: Any, depth: int = 0) -> str:
+def _unclear_reason(value: Any, depth: int = 0) -> str:
     """Return why an answer is unclear, or "": a key appears twice, or the end is missing."""
     if isinstance(value, RepeatedKey):
         return f'the key "{one_line(value.key, 40)}" appears twice'
@@ -233,7 +258,7 @@ def _unclear_part(value: Any, depth: int = 0) -> str:
     elif isinstance(value, list):
         parts = value
     for part in parts:
-        fault = _unclear_part(part, depth + 1)
+        fault = _unclear_reason(part, depth + 1)
         if fault:
             return fault
     return ""

@@ -15,7 +15,14 @@ from agents.answers.figures import (
 )
 from agents.answers.grammar import ENDS_EARLY, NumberText, OpenObject, RepeatedKey
 from agents.answers.json_text import NotOneObject
-from agents.answers.keys import MOST_KEYS, USUAL_KEYS, chance_of, market_of, question_name, side_beside
+from agents.answers.keys import (
+    MOST_KEYS,
+    USUAL_KEYS,
+    chance_of,
+    key_casting_doubt_on_side,
+    market_of,
+    question_name,
+)
 from agents.answers.orders import (
     bet_of,
     disowning_key,
@@ -65,19 +72,22 @@ class _ShownMarkets:
     forms: Mapping[MarketId, QuestionForm]
     repairs: dict[str, None] = field(default_factory=dict)
 
-    def market(self, item: Fields) -> MarketId:
-        """Return the market that an item is about. Raise `MeaninglessItem` if there is no such market."""
+    def require_market(self, item: Fields) -> MarketId:
+        """Return the market that an item is about, and note a repair where its name isn't exact.
+
+        Raises `MeaninglessItem` if there is no such market.
+        """
         market_id: MarketId | None = market_of(item, self.by_name)
         name = item.get("market")
         is_exact = isinstance(name, str) and name.strip().lower() in self.by_name
 
         if market_id is None:
-            reason = 'it names no "market"'
+            fault = 'it names no "market"'
             if is_exact:
-                reason = "it names two markets"
+                fault = "it names two markets"
             elif name:
-                reason = f'there is no market "{one_line(str(name), 40)}"'
-            raise MeaninglessItem("unknown_market", reason)
+                fault = f'there is no market "{one_line(str(name), 40)}"'
+            raise MeaninglessItem("unknown_market", fault)
 
         if name is None:
             self.repairs["key"] = None
@@ -85,9 +95,9 @@ class _ShownMarkets:
             self.repairs["market"] = None
         return market_id
 
-    def offered(self, item: Fields) -> MarketId:
+    def require_offered_market(self, item: Fields) -> MarketId:
         """Return the market that an item is about. Raise `MeaninglessItem` if it is not open for betting."""
-        market_id = self.market(item)
+        market_id = self.require_market(item)
         if market_id not in self.shown:
             raise MeaninglessItem("not_on_offer", "the market is no longer open for betting")
         return market_id
@@ -102,29 +112,35 @@ def parse_answer(
     also refused if the answer is broken in the middle; one that breaks off at its end keeps them. Other keys,
     such as "thoughts", are ignored.
     """
-    by_name, shown = _names_in(view.snapshot)
+    by_name, shown = _markets_by_name_and_shown(view.snapshot)
     forms = forms_in(view.snapshot)
     try:
         answer = find_answer(text, by_name, cut, forms)
     except NotOneObject as error:
         return UnusableAnswer(str(error))
 
-    markets = _ShownMarkets(by_name, shown, forms, answer.repairs)
+    # whoever reads an item notes there which repairs it needed
+    repairs = answer.repairs
+    markets = _ShownMarkets(by_name, shown, forms, repairs)
+
     scale = scale_of([chance_of(item) for item in answer.forecasts if isinstance(item, dict)])
-    stated, rejections = _parse_items(
-        answer.forecasts, "forecast", markets, lambda item: _forecast(item, markets, stage, scale)
+    stated_forecasts, rejections = _valid_items(
+        answer.forecasts,
+        "forecast",
+        markets,
+        lambda item: _forecast_of_loose_item(item, markets, stage, scale),
     )
-    if scale == "percent" and stated:
-        answer.repairs["percent"] = None
+    if scale == "percent" and stated_forecasts:
+        repairs["percent"] = None
 
-    forecasts, contradicted = first_of_each(stated)
-    rejections.extend(contradicted)
+    forecasts, contradictions = without_contradictions(stated_forecasts)
+    rejections.extend(contradictions)
 
-    placed: tuple[Bet, ...] = ()
+    placed_bets: tuple[Bet, ...] = ()
     sales: tuple[Sale, ...] = ()
     refusal = _refusal_of_orders(answer, stage, bets)
     if refusal is None:
-        placed, sales, bad_orders = _orders(answer, markets)
+        placed_bets, sales, bad_orders = _valid_orders(answer, markets)
         rejections.extend(bad_orders)
     else:
         rejections.append(refusal)
@@ -133,28 +149,31 @@ def parse_answer(
         message = f'orders outside the "bets" and "sales" of the answer: {answer.misplaced}'
         rejections.append(Rejection("misplaced", message))
 
-    return Decision(forecasts, placed, sales, tuple(rejections), repaired=tuple(answer.repairs))
+    return Decision(forecasts, placed_bets, sales, tuple(rejections), repaired=tuple(repairs))
 
 
 @lru_cache(maxsize=16)  # all agents of a round are asked about the same snapshot
-def _names_in(snapshot: Snapshot) -> tuple[Mapping[str, MarketId], frozenset[MarketId]]:
+def _markets_by_name_and_shown(
+    snapshot: Snapshot,
+) -> tuple[Mapping[str, MarketId], frozenset[MarketId]]:
     """Return the markets of a snapshot by short name, id and question, and those on offer."""
     by_short_name, shown = named_markets(snapshot)
     questions = {listing.market.id: question_name(listing.market.question) for listing in snapshot}
 
-    by_id: dict[str, MarketId] = {}
-    ambiguous = {""}
+    by_long_name: dict[str, MarketId] = {}
+    ambiguous_names = {""}
     for market_id in by_short_name.values():
         for name in (market_id.casefold(), questions[market_id]):
-            if by_id.setdefault(name, market_id) != market_id:
-                ambiguous.add(name)
-    for name in ambiguous:
-        by_id.pop(name, None)
+            if by_long_name.setdefault(name, market_id) != market_id:
+                ambiguous_names.add(name)
 
-    return {**by_id, **by_short_name}, shown
+    for name in ambiguous_names:
+        by_long_name.pop(name, None)
+
+    return {**by_long_name, **by_short_name}, shown
 
 
-def _refusal_of_orders(answer: Answer, stage: Stage, asked: bool) -> Rejection | None:
+def _refusal_of_orders(answer: Answer, stage: Stage, were_bets_asked_for: bool) -> Rejection | None:
     """Return the rejection of all orders of an answer; None if they are read, or if it has none."""
     count = len(answer.bets) + len(answer.sales)
     if count == 0:
@@ -162,7 +181,7 @@ def _refusal_of_orders(answer: Answer, stage: Stage, asked: bool) -> Rejection |
 
     if stage == "blind":
         return Rejection("too_early", f"{count} bets or sales placed before prices were shown")
-    if not asked:
+    if not were_bets_asked_for:
         return Rejection("not_asked", f"{count} bets or sales where only probabilities were asked for")
     if answer.fault and not answer.fault.endswith(ENDS_EARLY):
         return Rejection("broken", f"{count} orders in a broken answer")
@@ -173,34 +192,34 @@ def _refusal_of_orders(answer: Answer, stage: Stage, asked: bool) -> Rejection |
     return None
 
 
-def _orders(
+def _valid_orders(
     answer: Answer, markets: _ShownMarkets
 ) -> tuple[tuple[Bet, ...], tuple[Sale, ...], list[Rejection]]:
     """Return the valid bets and sales of an answer, and a rejection of each invalid one."""
     scale = scale_of(limit_values([*answer.bets, *answer.sales]))
 
-    def bet(item: Fields) -> Bet:
-        market_id = markets.offered(item)
+    def read_bet(item: Fields) -> Bet:
+        market_id = markets.require_offered_market(item)
         return bet_of(order_terms(item, "bet", market_id, markets.by_name), market_id, scale)
 
-    def sale(item: Fields) -> Sale:
-        market_id = markets.market(item)
+    def read_sale(item: Fields) -> Sale:
+        market_id = markets.require_market(item)
         return sale_of(order_terms(item, "sale", market_id, markets.by_name), market_id, scale)
 
-    bets, bad_bets = _parse_items(answer.bets, "bet", markets, bet)
-    sales, bad_sales = _parse_items(answer.sales, "sale", markets, sale)
+    bets, bad_bets = _valid_items(answer.bets, "bet", markets, read_bet)
+    sales, bad_sales = _valid_items(answer.sales, "sale", markets, read_sale)
     return bets, sales, [*bad_bets, *bad_sales]
 
 
-def _parse_items(
-    items: list[Any], noun: str, markets: _ShownMarkets, read: Callable[[Fields], _Item]
+def _valid_items(
+    items: list[Any], noun: str, markets: _ShownMarkets, read_item: Callable[[Fields], _Item]
 ) -> tuple[tuple[_Item, ...], list[Rejection]]:
-    """Return the valid items as `read` reads them, and a rejection of each invalid one."""
+    """Return the valid items as `read_item` reads them, and a rejection of each invalid one."""
     valid = []
     rejections = []
     for number, item in enumerate(items, 1):
         try:
-            valid.append(read(_checked_item(item)))
+            valid.append(read_item(_complete_object(item)))
         except MeaninglessItem as error:
             market_id = None
             if isinstance(item, dict) and len(item) <= MOST_KEYS:
@@ -210,7 +229,7 @@ def _parse_items(
     return tuple(valid), rejections
 
 
-def _checked_item(item: Any) -> Fields:
+def _complete_object(item: Any) -> Fields:
     """Return an item. Raise `MeaninglessItem` if it is not a complete object without repeated keys."""
     if not isinstance(item, dict):
         raise MeaninglessItem("not_an_object", "it is not a JSON object")
@@ -225,9 +244,9 @@ def _checked_item(item: Any) -> Fields:
     return item
 
 
-def _forecast(item: Fields, markets: _ShownMarkets, stage: Stage, scale: Scale) -> Forecast:
+def _forecast_of_loose_item(item: Fields, markets: _ShownMarkets, stage: Stage, scale: Scale) -> Forecast:
     """Return the forecast that an item states, whatever its keys are called."""
-    market_id = markets.offered(item)
+    market_id = markets.require_offered_market(item)
     disowning = disowning_key(item)
     if disowning:
         message = f'"{one_line(disowning, 40)}" says that this is no forecast'
@@ -238,9 +257,10 @@ def _forecast(item: Fields, markets: _ShownMarkets, stage: Stage, scale: Scale) 
         distribution = read_stated(form, item.get("probability"), markets.repairs)
         return Forecast(market_id, stage=stage, reason=reason_of(item), distribution=distribution)
 
-    side = side_beside(item)
-    if side:
-        message = f'"{one_line(side, 40)}" makes it unclear whose probability it is: state that of YES alone'
+    doubtful_key = key_casting_doubt_on_side(item)
+    if doubtful_key:
+        quoted = f'"{one_line(doubtful_key, 40)}"'
+        message = f"{quoted} makes it unclear whose probability it is: state that of YES alone"
         raise MeaninglessItem("side", message)
 
     value = chance_of(item)
@@ -265,19 +285,23 @@ def forecast_of(item: Fields, market_id: MarketId) -> Forecast:
     return Forecast(market_id, reason=reason_of(item), millionths=chance)
 
 
-def first_of_each(forecasts: tuple[Forecast, ...]) -> tuple[tuple[Forecast, ...], list[Rejection]]:
+def without_contradictions(
+    forecasts: tuple[Forecast, ...],
+) -> tuple[tuple[Forecast, ...], list[Rejection]]:
     """Return one forecast for each market, and a rejection of each market that has two different ones."""
-    first: dict[MarketId, Forecast] = {}
-    rejections: dict[MarketId, Rejection] = {}
+    first_forecasts: dict[MarketId, Forecast] = {}
+    contradictions: dict[MarketId, Rejection] = {}
     for forecast in forecasts:
         market_id = forecast.market_id
-        before = first.setdefault(market_id, forecast)
-        if before.distribution != forecast.distribution:
+        first = first_forecasts.setdefault(market_id, forecast)
+        if first.distribution != forecast.distribution:
             message = "this market has two different answers"
-            rejections[market_id] = Rejection("stated_twice", message, market_id)
-        elif before.millionths != forecast.millionths:
+            contradictions[market_id] = Rejection("stated_twice", message, market_id)
+        elif first.millionths != forecast.millionths:
             message = "this market has two different probabilities"
-            rejections[market_id] = Rejection("stated_twice", message, market_id)
+            contradictions[market_id] = Rejection("stated_twice", message, market_id)
 
-    clear = tuple(forecast for forecast in first.values() if forecast.market_id not in rejections)
-    return clear, list(rejections.values())
+    clear = tuple(
+        forecast for market_id, forecast in first_forecasts.items() if market_id not in contradictions
+    )
+    return clear, list(contradictions.values())

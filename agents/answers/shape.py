@@ -55,7 +55,7 @@ NO_FORECASTS = re.compile(
 REVISIONS = re.compile(r"final|revis|correct|updat|adjust")
 """Keys under which an answer may state its forecasts anew."""
 
-Names = Mapping[str, Any]
+MarketByName = Mapping[str, Any]
 """Markets by the names that the prompt gave them."""
 Keys = Mapping[str, str]
 """An object's keys by their plain forms."""
@@ -86,48 +86,57 @@ class Answer:
         self.denied = self.denied or other.denied
 
 
-def find_answer(text: str, names: Names, cut: bool = False, forms: Forms = NO_FORMS) -> Answer:
-    """Return what a text lists in all; `names` are those of the markets, `cut` whether it was cut off.
+def find_answer(
+    text: str, market_by_name: MarketByName, cut: bool = False, forms: Forms = NO_FORMS
+) -> Answer:
+    """Return what a text lists in all; `cut` is whether it was cut off.
 
-    `forms` are those of the questions that aren't of yes or no. Raises `NotOneObject`.
+    `market_by_name` has the markets by their names in the prompt, `forms` the forms of the questions that
+    aren't of yes or no. Raises `NotOneObject` if there is no answer, several that differ, or too many items.
     """
-    values = with_answers_aside(find_values(text), names, forms)
-    read, others = _answers_among(values, names)
-    answers = _agreeing(text, read, names)
+    values = with_answers_aside(find_values(text), market_by_name, forms)
+    candidates, other_values = _answers_among(values, market_by_name)
+    answers = _answers_that_count(text, candidates, market_by_name)
     if answers:
-        _check_words_around(text, answers)
-    if not answers and not values:
-        items = plain_forecasts(text, names, cut)
-        if items:
-            return Answer(items, repairs={"plain text": None})
-    if not answers and len(values) == 1:
-        alone = _orders_alone(values[0])
-        answers = [] if alone is None else [(values[0], alone)]
-    if not answers:
-        raise _nothing(values)
+        _note_words_around(text, answers)
 
-    whole = _together(_without_values(answers))
-    kept = [found.value for found, _ in answers] + others
-    orders = set(map(repr, chain.from_iterable(map(_orders, kept))))
-    items_read = set(map(repr, chain(whole.forecasts, whole.bets, whole.sales)))
-    whole.misplaced = len(orders - items_read)
-    most = max(MOST_ITEMS, 2 * len(names))
+    if not answers and not values:
+        forecasts = plain_forecasts(text, market_by_name, cut)
+        if forecasts:
+            return Answer(forecasts, repairs={"plain text": None})
+
+    if not answers and len(values) == 1:
+        orders_alone = _answer_without_forecasts(values[0])
+        answers = [] if orders_alone is None else [(values[0], orders_alone)]
+    if not answers:
+        raise _no_answer_error(values)
+
+    merged = _merged(_answers_alone(answers))
+
+    # orders that stand in the values but in none of the lists that were read
+    values_read = [found.value for found, _ in answers]
+    orders = set(map(repr, chain.from_iterable(map(_orders_within, values_read + other_values))))
+    items_read = set(map(repr, chain(merged.forecasts, merged.bets, merged.sales)))
+    merged.misplaced = len(orders - items_read)
+
+    limit = max(MOST_ITEMS, 2 * len(market_by_name))
     for name in LISTS:
-        count = len(getattr(whole, name))
-        if count > most:
-            raise NotOneObject(f'the list "{name}" has {count:,} items, and {most:,} are allowed')
-    return whole
+        count = len(getattr(merged, name))
+        if count > limit:
+            raise NotOneObject(f'the list "{name}" has {count:,} items, and {limit:,} are allowed')
+
+    return merged
 
 
 def _answers_among(
-    values: Sequence[FoundValue], names: Names
+    values: Sequence[FoundValue], market_by_name: MarketByName
 ) -> tuple[list[tuple[FoundValue, Answer]], list[Any]]:
     """Return the answers among values, each with the value that it was read from, and the other values."""
     answers = list[tuple[FoundValue, Answer]]()
     others = list[Any]()
 
     for found in values:
-        answer = _answer_of(found, names)
+        answer = _answer_of_value(found, market_by_name)
         if answer is None:
             others.append(found.value)
         else:
@@ -135,90 +144,102 @@ def _answers_among(
     return answers, others
 
 
-def _agreeing(
-    text: str, answers: list[tuple[FoundValue, Answer]], names: Names
+def _answers_that_count(
+    text: str, answers: list[tuple[FoundValue, Answer]], market_by_name: MarketByName
 ) -> list[tuple[FoundValue, Answer]]:
     """Return the answers of a text that count: all if they agree, else those announced last.
 
     Raises `NotOneObject` where it can't be told which of them count.
     """
-    full = [(found, answer) for found, answer in answers if answer.forecasts or answer.bets or answer.sales]
-    answers = full or answers
-    if len(answers) < 2 or _agree(_without_values(answers), names):
+    not_empty = [
+        (found, answer) for found, answer in answers if answer.forecasts or answer.bets or answer.sales
+    ]
+    answers = not_empty or answers
+    if len(answers) < 2 or _do_agree(_answers_alone(answers), market_by_name):
         return answers
 
-    last = answers[-1][0]
-    begin = last_heading(text, answers[0][0].end, last.start)
-    if begin < 0:
-        begin = announced_at(text, last.start, last.end)
-    announced = [pair for pair in answers if 0 <= begin <= pair[0].start]
-    if not announced or not _agree(_without_values(announced), names):
+    first_value, _ = answers[0]
+    last_value, _ = answers[-1]
+    announced_from = last_heading(text, first_value.end, last_value.start)
+    if announced_from < 0:
+        announced_from = announced_at(text, last_value.start, last_value.end)
+    if announced_from < 0:
+        raise NotOneObject(SEVERAL)
+
+    announced = [(found, answer) for found, answer in answers if found.start >= announced_from]
+    if not announced or not _do_agree(_answers_alone(announced), market_by_name):
         raise NotOneObject(SEVERAL)
     return announced
 
 
-def _check_words_around(text: str, answers: Sequence[tuple[FoundValue, Answer]]) -> None:
-    """Note what the words around answers say of their orders.
+def _note_words_around(text: str, answers: Sequence[tuple[FoundValue, Answer]]) -> None:
+    """Note in the first answer what the words around answers say of their orders.
 
     Raises `NotOneObject` where they make an answer an example, or take it back.
     """
+    first_value, first_answer = answers[0]
+    last_value, _ = answers[-1]
     if any(is_quoted(text, found.start) for found, _ in answers):
         raise NotOneObject("the words before the JSON make it an example or a quotation")
-    if is_taken_back(text, answers[-1][0].end):
+    if is_taken_back(text, last_value.end):
         raise NotOneObject("what follows the JSON takes it back: answer with the right one alone")
 
-    begin = answers[0][0].start
-    end = answers[-1][0].end
-    before = text[max(0, begin - MOST_AROUND) : begin].rpartition(">")[2]
-    words = denying_words(before) or denying_words(text[end : end + MOST_AROUND])
-    answers[0][1].denied = answers[0][1].denied or words
+    before = text[max(0, first_value.start - MOST_AROUND) : first_value.start].rpartition(">")[2]
+    after = text[last_value.end : last_value.end + MOST_AROUND]
+    denial = denying_words(before) or denying_words(after)
+    first_answer.denied = first_answer.denied or denial
 
 
-def _orders(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+def _orders_within(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
     """Yield everything within a value that would be an order, except in thoughts."""
     if isinstance(value, dict) and is_order(value):
         yield value
-    elif isinstance(value, dict | list) and depth <= MOST_NESTED:
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            if not THOUGHTS.search(str(key).casefold()):
-                yield from _orders(part, depth + 1)
+        return
+    if not isinstance(value, dict | list) or depth > MOST_NESTED:
+        return
+
+    pairs: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in pairs:
+        is_thought = THOUGHTS.search(str(key).casefold())
+        if not is_thought:
+            yield from _orders_within(inner, depth + 1)
 
 
-def _orders_alone(found: FoundValue) -> Answer | None:
+def _answer_without_forecasts(found: FoundValue) -> Answer | None:
     """Return the answer of an object that has bets or sales and no forecasts, or None."""
     value = found.value
     if not isinstance(value, dict):
         return None
 
     keys = {plain_key(key): key for key in value}
-    lists = [value[keys[key]] for key in BET_KEYS if key in keys]
-    if not any(lists) or not all(isinstance(part, list) for part in lists):
+    order_lists = [value[keys[key]] for key in BET_KEYS if key in keys]
+    if not any(order_lists) or not all(isinstance(order_list, list) for order_list in order_lists):
         return None
 
     answer = Answer(repairs=dict(found.repairs), fault=found.fault)
     if found.fault:
         answer.repairs["cut"] = None
 
-    return _with_orders(answer, value, keys)
+    return _with_orders_beside(answer, value, keys)
 
 
-def _together(answers: Sequence[Answer]) -> Answer:
+def _merged(answers: Sequence[Answer]) -> Answer:
     """Return what agreeing answers say in all, each item once."""
     if len(answers) == 1:
         return answers[0]
 
-    whole = Answer(repairs={"several": None})
+    merged = Answer(repairs={"several": None})
     for answer in answers:
-        whole.add(answer)
+        merged.add(answer)
 
     for name in LISTS:
-        items = {repr(item): item for item in getattr(whole, name)}
-        setattr(whole, name, [*items.values()])
+        items = {repr(item): item for item in getattr(merged, name)}
+        setattr(merged, name, [*items.values()])
 
-    return whole
+    return merged
 
 
-def _nothing(values: Sequence[FoundValue]) -> NotOneObject:
+def _no_answer_error(values: Sequence[FoundValue]) -> NotOneObject:
     """Return why no answer was found."""
     for found in values:
         if found.fault:
@@ -232,79 +253,81 @@ def _nothing(values: Sequence[FoundValue]) -> NotOneObject:
     return NotOneObject("the answer contains no JSON object")
 
 
-def _without_values(answers: Iterable[tuple[FoundValue, Answer]]) -> list[Answer]:
+def _answers_alone(answers: Iterable[tuple[FoundValue, Answer]]) -> list[Answer]:
     """Return answers without the values in which they were found."""
     return [answer for _, answer in answers]
 
 
-def _agree(answers: Sequence[Answer], names: Names) -> bool:
-    """Tell whether no market has two forecasts; answers with orders, which may be quoted, must be equal."""
-    first = answers[0]
+def _do_agree(answers: Sequence[Answer], market_by_name: MarketByName) -> bool:
+    """Return whether no market has two forecasts; answers with orders, which may be quoted, must be equal."""
     if any(answer.bets or answer.sales for answer in answers):
-        return all(
-            (x.forecasts, x.bets, x.sales) == (first.forecasts, first.bets, first.sales) for x in answers
-        )
+        contents = [(answer.forecasts, answer.bets, answer.sales) for answer in answers]
+        return all(content == contents[0] for content in contents)
 
-    stated: dict[Any, Any] = {}
+    chances: dict[Any, str] = {}
     for answer in answers:
         for item in answer.forecasts:
-            market = market_of(item, names) if isinstance(item, dict) else None
+            market = market_of(item, market_by_name) if isinstance(item, dict) else None
             if market is not None:
                 chance = str(chance_of(item))
-                if stated.setdefault(market, chance) != chance:
+                if chances.setdefault(market, chance) != chance:
                     return False
 
     return True
 
 
-def _answer_of(found: FoundValue, names: Names) -> Answer | None:
-    answer = _gather(found.value, names, 0)
-    if answer is not None:
-        answer.repairs = found.repairs | answer.repairs
-        answer.fault = answer.fault or found.fault
-        if answer.fault:
-            answer.repairs["cut"] = None
+def _answer_of_value(found: FoundValue, market_by_name: MarketByName) -> Answer | None:
+    """Return the answer that a value found in a text is or holds, with the repairs of both; else None."""
+    answer = _answer_in(found.value, market_by_name, 0)
+    if answer is None:
+        return None
+
+    answer.repairs = found.repairs | answer.repairs
+    answer.fault = answer.fault or found.fault
+    if answer.fault:
+        answer.repairs["cut"] = None
     return answer
 
 
-def _gather(value: Any, names: Names, depth: int) -> Answer | None:
+def _answer_in(value: Any, market_by_name: MarketByName, depth: int) -> Answer | None:
     """Return the answer that a value is or holds, or None if there is none or it is ambiguous."""
     if depth > MOST_NESTED:
         return None
     if isinstance(value, str):
-        return _in_text(value, names, depth)
+        return _answer_in_json_text(value, market_by_name, depth)
 
     if isinstance(value, list):
-        items = _items(value, names)
-        if items:
-            return Answer(items, repairs={"wrapping": None})
-        answers = [_gather(item, names, depth + 1) for item in value]
-        inner = [answer for answer in answers if answer is not None]
-        if len(inner) != 1:
+        forecasts = _forecasts_of_list(value, market_by_name)
+        if forecasts:
+            return Answer(forecasts, repairs={"wrapping": None})
+
+        candidates = [_answer_in(item, market_by_name, depth + 1) for item in value]
+        answers = [answer for answer in candidates if answer is not None]
+        if len(answers) != 1:
             return None
-        inner[0].repairs["wrapping"] = None
-        return inner[0]
+        answers[0].repairs["wrapping"] = None
+        return answers[0]
 
     if not isinstance(value, dict) or _is_schema(value):
         return None
-    return _in_object(value, names, depth)
+    return _answer_in_object(value, market_by_name, depth)
 
 
-def _in_text(value: str, names: Names, depth: int) -> Answer | None:
+def _answer_in_json_text(text: str, market_by_name: MarketByName, depth: int) -> Answer | None:
     """Return the answer in JSON within a text."""
-    if not re.match(r"\s*(?:```\w*\s*)?[\[{]", value):
+    if not re.match(r"\s*(?:```\w*\s*)?[\[{]", text):
         return None
 
     try:
-        inner = find_values(value)
+        values = find_values(text)
     except NotOneObject:
         return None
 
     answers = list[tuple[FoundValue, Answer]]()
-    for found in inner:
-        gathered = _gather(found.value, names, depth + 1)
-        if gathered is not None:
-            answers.append((found, gathered))
+    for found in values:
+        candidate = _answer_in(found.value, market_by_name, depth + 1)
+        if candidate is not None:
+            answers.append((found, candidate))
     if len(answers) != 1:
         return None
 
@@ -314,20 +337,20 @@ def _in_text(value: str, names: Names, depth: int) -> Answer | None:
     return answer
 
 
-def _items(value: list[Any], names: Names) -> list[Any]:
+def _forecasts_of_list(value: list[Any], market_by_name: MarketByName) -> list[Any]:
     """Return the forecasts of a list without a name; an empty list if any item is something else."""
-    items: list[Any] = []
+    forecasts: list[Any] = []
     for item in value:
-        if isinstance(item, list) and len(item) == 2 and market_named(item[0], names) is not None:
-            items.append({"market": item[0], "probability": item[1]})
+        if isinstance(item, list) and len(item) == 2 and market_named(item[0], market_by_name) is not None:
+            forecasts.append({"market": item[0], "probability": item[1]})
         elif isinstance(item, dict) and is_forecast(item):
-            items.append(item)
-        elif isinstance(item, dict) and (mapped := _mapped(item, names)):
-            items += mapped
+            forecasts.append(item)
+        elif isinstance(item, dict) and (forecasts_of_item := _forecasts_by_market_key(item, market_by_name)):
+            forecasts += forecasts_of_item
         elif not isinstance(item, OpenObject):
             return []
 
-    return items
+    return forecasts
 
 
 def _is_schema(value: dict[str, Any]) -> bool:
@@ -335,144 +358,166 @@ def _is_schema(value: dict[str, Any]) -> bool:
     return isinstance(value.get("properties"), dict) and (value.get("type") == "object" or "$schema" in value)
 
 
-def _in_object(value: dict[str, Any], names: Names, depth: int) -> Answer | None:
-    keys = {plain_key(key): key for key in value} | {key: key for key in value if plain_key(key) == key}
-    lists = [key for key in keys if key in LIST_KEYS and isinstance(value[keys[key]], list | dict | str)]
+def _answer_in_object(value: dict[str, Any], market_by_name: MarketByName, depth: int) -> Answer | None:
+    """Return the answer that an object is or holds: by its keys, as one forecast, or among its values."""
+    exact_keys = {key: key for key in value if plain_key(key) == key}
+    keys = {plain_key(key): key for key in value} | exact_keys
     if "forecasts" in keys:
-        return _named(value, keys, names, depth)
-    if lists and not is_forecast(value):
-        return _renamed(value, keys, lists, names, depth)
+        return _answer_with_forecasts_key(value, keys, market_by_name, depth)
+
     if is_forecast(value):
         return Answer([value], repairs={"wrapping": None})
 
-    mapped = _mapped(value, names)
-    if mapped:
-        return Answer(mapped, repairs={"wrapping": None})
-    return _within_object(value, keys, names, depth)
+    list_keys = [key for key in keys if key in LIST_KEYS and isinstance(value[keys[key]], list | dict | str)]
+    if list_keys:
+        return _answer_with_synonyms(value, keys, list_keys, market_by_name, depth)
+
+    forecasts = _forecasts_by_market_key(value, market_by_name)
+    if forecasts:
+        return Answer(forecasts, repairs={"wrapping": None})
+    return _answer_among_values(value, keys, market_by_name, depth)
 
 
-def _within_object(value: dict[str, Any], keys: Keys, names: Names, depth: int) -> Answer | None:
+def _answer_among_values(
+    value: dict[str, Any], keys: Keys, market_by_name: MarketByName, depth: int
+) -> Answer | None:
     """Return the answer among an object's values, or None if there are none or several."""
-    inner: list[Answer] = []
-    for key, part in value.items():
+    answers: list[Answer] = []
+    for key, inner in value.items():
         name = key.casefold()
         may_answer = THOUGHTS.search(name) is None and NO_FORECASTS.search(name) is None
-        if may_answer and isinstance(part, list | dict | str):
-            answer = _gather(part, names, depth + 1)
-            if answer is not None:
-                inner.append(answer)
-    if len(inner) != 1:
+        if may_answer and isinstance(inner, list | dict | str):
+            candidate = _answer_in(inner, market_by_name, depth + 1)
+            if candidate is not None:
+                answers.append(candidate)
+
+    if len(answers) != 1:
         return None
 
-    inner[0].repairs["wrapping"] = None
+    answer = answers[0]
+    answer.repairs["wrapping"] = None
     if isinstance(value, OpenObject):
-        inner[0].fault = inner[0].fault or ENDS_EARLY
-    if not inner[0].bets and not inner[0].sales:
-        return _with_orders(inner[0], value, keys)
-    inner[0].denied = inner[0].denied or denying_key(value)
-    return inner[0]
+        answer.fault = answer.fault or ENDS_EARLY
+
+    # orders inside the answer are all that count; else they may stand beside it
+    if answer.bets or answer.sales:
+        answer.denied = answer.denied or denying_key(value)
+        return answer
+    return _with_orders_beside(answer, value, keys)
 
 
-def _named(value: dict[str, Any], keys: Keys, names: Names, depth: int) -> Answer:
-    """Return the answer of an object with a list of forecasts."""
-    part = value[keys["forecasts"]]
-    answer = _listed(part, names, depth)
-    if answer is None and isinstance(part, list):
-        answer = Answer(list(part))
+def _answer_with_forecasts_key(
+    value: dict[str, Any], keys: Keys, market_by_name: MarketByName, depth: int
+) -> Answer:
+    """Return the answer of an object with a list of forecasts. Raise `NotOneObject` if it is no list."""
+    key = keys["forecasts"]
+    listed = value[key]
+    answer = _answer_in_place_of_list(listed, market_by_name, depth)
+    if answer is None and isinstance(listed, list):
+        answer = Answer(list(listed))
     elif answer is None:
-        meant = ""
-        if isinstance(part, dict):
-            meant = ", and an object stands there"
-        raise NotOneObject(f'the object needs a list "forecasts"{_twice(part) or meant}')
+        hint = _repeated_key_hint(listed)
+        if isinstance(listed, dict):
+            hint = ", and an object stands there"
+        raise NotOneObject(f'the object needs a list "forecasts"{hint}')
 
-    if keys["forecasts"] != "forecasts":
+    if key != "forecasts":
         answer.repairs["key"] = None
 
-    _check_revisions(answer, value, keys["forecasts"], names, depth)
-    return _with_orders(answer, value, keys)
+    _refuse_other_revisions(answer, value, key, market_by_name, depth)
+    return _with_orders_beside(answer, value, keys)
 
 
-def _check_revisions(answer: Answer, value: dict[str, Any], own: str, names: Names, depth: int) -> None:
+def _refuse_other_revisions(
+    answer: Answer, value: dict[str, Any], forecasts_key: str, market_by_name: MarketByName, depth: int
+) -> None:
     """Raise `NotOneObject` where another key of an answer states its forecasts anew, and otherwise."""
-    for key, part in value.items():
-        if key == own or not isinstance(part, list | dict) or not REVISIONS.search(key.casefold()):
+    for key, inner in value.items():
+        if key == forecasts_key or not isinstance(inner, list | dict) or not REVISIONS.search(key.casefold()):
             continue
-        revised = _gather(part, names, depth + 1)
-        if revised is not None and not _agree([Answer(answer.forecasts), Answer(revised.forecasts)], names):
+        revised = _answer_in(inner, market_by_name, depth + 1)
+        if revised is not None and not _do_agree(
+            [Answer(answer.forecasts), Answer(revised.forecasts)], market_by_name
+        ):
             raise NotOneObject(SEVERAL)
 
 
-def _renamed(
-    value: dict[str, Any], keys: Keys, lists: Sequence[str], names: Names, depth: int
+def _answer_with_synonyms(
+    value: dict[str, Any], keys: Keys, list_keys: Sequence[str], market_by_name: MarketByName, depth: int
 ) -> Answer | None:
     """Return the answer of an object whose forecasts have other names."""
     answer = Answer(repairs={"key": None})
-    for key in lists:
-        inner = _listed(value[keys[key]], names, depth)
+    for key in list_keys:
+        inner = _answer_in_place_of_list(value[keys[key]], market_by_name, depth)
         if inner is not None:
             answer.add(inner)
     if not answer.forecasts:
         return None
-    return _with_orders(answer, value, keys)
+    return _with_orders_beside(answer, value, keys)
 
 
-def _listed(part: Any, names: Names, depth: int) -> Answer | None:
+def _answer_in_place_of_list(listed: Any, market_by_name: MarketByName, depth: int) -> Answer | None:
     """Return the answer in the place of a list of forecasts."""
-    if isinstance(part, list) and any(isinstance(item, dict) and is_forecast(item) for item in part):
-        return Answer(list(part))
-    answer = _gather(part, names, depth + 1)
+    if isinstance(listed, list) and any(isinstance(item, dict) and is_forecast(item) for item in listed):
+        return Answer(list(listed))
+    answer = _answer_in(listed, market_by_name, depth + 1)
     if answer is not None:
         answer.repairs["wrapping"] = None
     return answer
 
 
-def _with_orders(answer: Answer, value: dict[str, Any], keys: Keys) -> Answer:
+def _with_orders_beside(answer: Answer, value: dict[str, Any], keys: Keys) -> Answer:
     """Return the answer with the bets and sales beside its forecasts, and what is said of all of these.
 
-    Raises `NotOneObject` where that is that the forecasts are none.
+    Raises `NotOneObject` if the object says that the forecasts are none, or has something else than a list of
+    orders.
     """
     disowning = disowning_key(value)
     if answer.forecasts and disowning:
         raise NotOneObject(f'"{one_line(disowning, 80)}" says that these are no forecasts')
 
-    unit = unit_key(value)
-    if unit is not None:
-        own = {"unit": value[unit]}
-        answer.forecasts = [{**own, **item} if isinstance(item, dict) else item for item in answer.forecasts]
+    key_of_unit = unit_key(value)
+    if key_of_unit is not None:
+        unit_of_all = {"unit": value[key_of_unit]}  # an item may have its own
+        answer.forecasts = [
+            {**unit_of_all, **item} if isinstance(item, dict) else item for item in answer.forecasts
+        ]
 
-    for key, name in BET_KEYS.items():
-        part = value.get(keys.get(key, ""))
-        if isinstance(part, list):
-            getattr(answer, name).extend(part)
-        elif part is not None:
-            raise NotOneObject(f'the object needs a list "{name}"{_twice(part)}')
+    for plain, list_name in BET_KEYS.items():
+        orders = value.get(keys.get(plain, ""))
+        if isinstance(orders, list):
+            getattr(answer, list_name).extend(orders)
+        elif orders is not None:
+            raise NotOneObject(f'the object needs a list "{list_name}"{_repeated_key_hint(orders)}')
 
     answer.denied = answer.denied or denying_key(value)
     return answer
 
 
-def _twice(part: Any) -> str:
-    if not isinstance(part, RepeatedKey):
+def _repeated_key_hint(value: Any) -> str:
+    if not isinstance(value, RepeatedKey):
         return ""
-    return f', and the key "{one_line(part.key, 80)}" appears twice'
+    return f', and the key "{one_line(value.key, 80)}" appears twice'
 
 
-def _mapped(value: dict[str, Any], names: Names) -> list[Any]:
+def _forecasts_by_market_key(value: dict[str, Any], market_by_name: MarketByName) -> list[Any]:
     """Return the forecasts of an object whose keys are markets; an empty list if another key has no text."""
-    items: list[Any] = []
     if len(value) > MOST_ITEMS:
-        return items
+        return []
 
-    for key, part in value.items():
-        if market_named(key, names) is None:
-            if isinstance(part, str) and plain_key(key) in REASON_KEYS | {"thoughts", "thinking"}:
+    forecasts: list[Any] = []
+    for key, inner in value.items():
+        if market_named(key, market_by_name) is None:
+            is_comment = isinstance(inner, str) and plain_key(key) in REASON_KEYS | {"thoughts", "thinking"}
+            if is_comment:
                 continue
             return []
-        if isinstance(part, OpenObject):
-            items.append(part)
-        elif isinstance(part, dict):
-            items.append({**part, "market": key})
-        else:
-            items.append({"market": key, "probability": part})
 
-    return items
+        if isinstance(inner, OpenObject):
+            forecasts.append(inner)
+        elif isinstance(inner, dict):
+            forecasts.append({**inner, "market": key})
+        else:
+            forecasts.append({"market": key, "probability": inner})
+
+    return forecasts

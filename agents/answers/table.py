@@ -58,41 +58,44 @@ def read_table(name: str, text: str) -> tuple[list[PredictionLine], list[BadLine
     """Return the rows of a table, and the faults of invalid ones; raise `Unreadable` for a bad table."""
     rows = list[PredictionLine]()
     bad = list[BadLine]()
-    lines = next((read for ending, read in FORMATS.items() if name.lower().endswith(ending)), None)
-    if lines is None:
+    read_lines = next((read for ending, read in FORMATS.items() if name.lower().endswith(ending)), None)
+    if read_lines is None:
         raise Unreadable(f"{name} must end in .csv or .jsonl. Rename it to match its contents")
 
-    for line, read in lines(name, text):
+    for number, parse_line in read_lines(name, text):
         at = None
         market = ""
         try:
-            item = {key: value for key, value in read().items() if value is not None and str(value).strip()}
+            cells = parse_line()
+            item = {key: value for key, value in cells.items() if value is not None and str(value).strip()}
             if item:
-                at = _time(item.get("at"))
-                market = _market(item.get("market"))
-                rows.append(PredictionLine(line, at, _line_content(item, MarketId(market))))
+                at = _required_time(item.get("at"))
+                market = _required_market(item.get("market"))
+                content = _line_content(item, MarketId(market))
+                rows.append(PredictionLine(number, at, content))
         except MeaninglessItem as error:
-            bad.append(BadLine(at, Rejection(error.code, f"{name}:{line}: {error}", market)))
+            rejection = Rejection(error.code, f"{name}:{number}: {error}", market)
+            bad.append(BadLine(at, rejection))
 
     return rows, bad
 
 
-def _csv(name: str, text: str) -> Iterator[tuple[int, Callable[[], Item]]]:
+def _csv_lines(name: str, text: str) -> Iterator[tuple[int, Callable[[], Item]]]:
     reader = csv.reader(StringIO(text, newline=""), strict=True)
-    header = _next(name, reader, reader.line_num)
+    header = _next_row(name, reader, reader.line_num)
     line = 1
     columns = list(map(str.strip, header or ()))
-    _check_columns(name, line, columns)
-    twice = [column for column in columns if columns.count(column) > 1]
-    if twice:
-        raise Unreadable(f'{name}:{line}: the column "{twice[0]}" appears twice. Remove one of them')
+    _refuse_unknown_columns(name, line, columns)
+    repeated = [column for column in columns if columns.count(column) > 1]
+    if repeated:
+        raise Unreadable(f'{name}:{line}: the column "{repeated[0]}" appears twice. Remove one of them')
 
     missing = [column for column in NEEDED if column not in columns]
     if missing:
         raise Unreadable(f'{name}:{line}: there is no column "{missing[0]}". Add it to the first line')
 
     line = reader.line_num + 1
-    while (cells := _next(name, reader, line)) is not None:
+    while (cells := _next_row(name, reader, line)) is not None:
         yield line, partial(_csv_item, columns, cells)
         line = reader.line_num + 1
 
@@ -103,7 +106,7 @@ def _csv_item(columns: list[str], cells: list[str]) -> Item:
     return dict(zip(columns, cells, strict=False))
 
 
-def _next(name: str, reader: "Iterator[list[str]]", line: int) -> list[str] | None:
+def _next_row(name: str, reader: "Iterator[list[str]]", line: int) -> list[str] | None:
     try:
         return next(reader, None)
     except csv.Error as error:
@@ -111,99 +114,101 @@ def _next(name: str, reader: "Iterator[list[str]]", line: int) -> list[str] | No
         raise Unreadable(f"{name}:{line}: invalid CSV ({error}). {hint}") from error
 
 
-def _jsonl(name: str, text: str) -> Iterator[tuple[int, Callable[[], Item]]]:
-    for line, words in enumerate(text.split("\n"), 1):
-        if words.strip():
-            yield line, partial(_json_item, name, line, words)
+def _json_lines(name: str, text: str) -> Iterator[tuple[int, Callable[[], Item]]]:
+    for number, text_of_line in enumerate(text.split("\n"), 1):
+        if text_of_line.strip():
+            yield number, partial(_json_item, name, number, text_of_line)
 
 
-def _json_item(name: str, line: int, words: str) -> Item:
+def _json_item(name: str, line: int, text: str) -> Item:
     try:
-        item = bare_object(words)
+        item = bare_object(text)
     except NotOneObject as error:
         raise MeaninglessItem("not_an_object", str(error)) from error
 
-    twice = [value.key for value in item.values() if isinstance(value, RepeatedKey)]
-    if twice:
-        raise MeaninglessItem("duplicate_key", f'the key "{one_line(twice[0], 40)}" appears twice')
+    repeated = [value.key for value in item.values() if isinstance(value, RepeatedKey)]
+    if repeated:
+        raise MeaninglessItem("duplicate_key", f'the key "{one_line(repeated[0], 40)}" appears twice')
 
-    _check_columns(name, line, list(item))
+    _refuse_unknown_columns(name, line, list(item))
     return item
 
 
-FORMATS = {".csv": _csv, ".jsonl": _jsonl}
+FORMATS = {".csv": _csv_lines, ".jsonl": _json_lines}
 """Readers by file extension, which yield the number of each line and a function that parses it."""
 
 
-def _check_columns(name: str, line: int, columns: list[str]) -> None:
+def _refuse_unknown_columns(name: str, line: int, columns: list[str]) -> None:
     for column in columns:
         if column not in COLUMNS:
             allowed = ", ".join(COLUMNS)
-            words = f'"{one_line(column, 40)}" is unknown. Rename or remove it; known columns are {allowed}'
-            raise Unreadable(f"{name}:{line}: {words}")
+            fault = f'"{one_line(column, 40)}" is unknown. Rename or remove it; known columns are {allowed}'
+            raise Unreadable(f"{name}:{line}: {fault}")
 
 
-def _time(value: object) -> datetime:
+def _required_time(value: object) -> datetime:
     """Return an ISO 8601 instant, in UTC unless it has a zone."""
     if not isinstance(value, str) or isinstance(value, NumberText):
-        words = "the time is not a text"
+        fault = "the time is not a text"
         if value is None:
-            words = "the time (at) is missing"
-        raise MeaninglessItem("time", words)
+            fault = "the time (at) is missing"
+        raise MeaninglessItem("time", fault)
 
     try:
         at = datetime.fromisoformat(value.strip())
     except ValueError as error:
-        words = f'the time "{one_line(value, 40)}" is not a time such as 2026-01-04T12:00 (UTC by default)'
-        raise MeaninglessItem("time", words) from error
+        fault = f'the time "{one_line(value, 40)}" is not a time such as 2026-01-04T12:00 (UTC by default)'
+        raise MeaninglessItem("time", fault) from error
 
     if at.tzinfo is None:
         at = at.replace(tzinfo=UTC)
     return at
 
 
-def _market(value: object) -> str:
+def _required_market(value: object) -> str:
     if value is None:
         raise MeaninglessItem("market", "the market is missing")
     if isinstance(value, str) and len(value) <= MOST_MARKET and all(value.strip().partition(":")):
         return value.strip()
-    shown = one_line(str(value), 60)
-    raise MeaninglessItem("market", f'the market "{shown}" is not one such as polymarket:123')
+    quoted = one_line(str(value), 60)
+    raise MeaninglessItem("market", f'the market "{quoted}" is not one such as polymarket:123')
 
 
-def _answer_of(item: Item, market: MarketId) -> WrittenAnswer:
+def _written_answer(item: Item, market: MarketId) -> WrittenAnswer:
     """Return an answer, which is the JSON of an object in a CSV, and an object in JSON by the line."""
     value = item["answer"]
     if isinstance(value, str):
         try:
             value = bare_object(value)
         except NotOneObject as error:
-            words = (
+            fault = (
                 'the answer is not like {"first option": 0.2, "second": 0.8} or {"5": 1, "50": 2, "95": 4}'
             )
-            raise MeaninglessItem("answer", words) from error
+            raise MeaninglessItem("answer", fault) from error
 
     return WrittenAnswer(market, value, reason_of(item))
 
 
 def _line_content(item: Item, market: MarketId) -> LineContent:
     """Return what a row says: exactly one item, without keys of another."""
-    filled = [name for name in MEANINGS if name in item]
-    if len(filled) != 1:
-        contents = " and ".join(filled) or "none of them"
-        words = "a row has a probability, an amount to bet or a fraction to sell, and this one has "
-        raise MeaninglessItem("row", f"{words}{contents}")
+    content_keys = [key for key in CONTENT_BY_KEY if key in item]
+    if len(content_keys) != 1:
+        found = " and ".join(content_keys) or "none of them"
+        message = "a row has a probability, an amount to bet or a fraction to sell, and this one has "
+        raise MeaninglessItem("row", f"{message}{found}")
 
-    meaning, companions = MEANINGS[filled[0]]
-    odd = [name for name in item if name not in (*NEEDED, *filled, *companions, "reason")]
-    if odd:
-        raise MeaninglessItem("row", f"a row with a {filled[0]} has no {odd[0]}")
-    return meaning(item, market)
+    content_key = content_keys[0]
+    read_content, companions = CONTENT_BY_KEY[content_key]
+    allowed = (*NEEDED, content_key, *companions, "reason")
+    unexpected = [key for key in item if key not in allowed]
+    if unexpected:
+        raise MeaninglessItem("row", f"a row with a {content_key} has no {unexpected[0]}")
+    return read_content(item, market)
 
 
-MEANINGS: Mapping[str, tuple[Callable[[Item, MarketId], LineContent], tuple[str, ...]]] = {
+CONTENT_BY_KEY: Mapping[str, tuple[Callable[[Item, MarketId], LineContent], tuple[str, ...]]] = {
     "probability": (forecast_of, ()),
-    "answer": (_answer_of, ()),
+    "answer": (_written_answer, ()),
     "amount": (bet_of, ("side", "limit")),
     "fraction": (sale_of, ("side", "limit")),
 }
