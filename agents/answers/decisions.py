@@ -47,8 +47,8 @@ def median(ps: Sequence[int]) -> int:
 
 def trimmed_mean(ps: Sequence[int], trim: int) -> int:
     """Return the average without `trim` millionths of the values at each end, rounded down."""
-    out = len(ps) * trim // ONE
-    return mean(sorted(ps)[out : len(ps) - out])
+    dropped = len(ps) * trim // ONE
+    return mean(sorted(ps)[dropped : len(ps) - dropped])
 
 
 def geometric_mean(ps: Sequence[int]) -> int:
@@ -67,7 +67,13 @@ def geometric_mean_of_odds(ps: Sequence[int]) -> int:
     n = len(inside)
     yes = prod(inside)
     no = prod(ONE - p for p in inside)
-    return bisect_left(GRID, True, key=lambda p: yes * (2 * ONE - (2 * p - 1)) ** n < no * (2 * p - 1) ** n)
+
+    def is_above_mean(p: int) -> bool:
+        # compares the odds half a millionth below p with the mean, both to the power n
+        below = 2 * p - 1
+        return bool(yes * (2 * ONE - below) ** n < no * below**n)
+
+    return bisect_left(GRID, True, key=is_above_mean)
 
 
 Key = tuple[MarketId, Stage]
@@ -88,14 +94,18 @@ def combine_samples(samples: Sequence[Decision], forms: Forms = NO_FORMS) -> Dec
     if len(samples) == 1:
         return samples[0]
 
-    played = [sample for sample in samples if sample.status in USABLE_STATUSES]
-    stated: dict[Key, list[Forecast]] = {}
-    for sample in played or samples:
+    usable = [sample for sample in samples if sample.status in USABLE_STATUSES]
+    forecasts_by_key: dict[Key, list[Forecast]] = {}
+    for sample in usable or samples:
         for forecast in sample.forecasts:
-            stated.setdefault((forecast.market_id, forecast.stage), []).append(forecast)
+            forecasts_by_key.setdefault((forecast.market_id, forecast.stage), []).append(forecast)
 
-    medians = {key: _combined(same_key, forms.get(key[0])) for key, same_key in stated.items()}
-    chosen = min(played, key=lambda sample: _distance(sample, medians), default=Decision())
+    medians: dict[Key, Forecast] = {}
+    for key, forecasts in forecasts_by_key.items():
+        market_id, _ = key
+        medians[key] = _median_forecast(forecasts, forms.get(market_id))
+
+    closest = min(usable, key=lambda sample: _distance(sample, medians), default=Decision())
     rejections: list[Rejection] = []
     for number, sample in enumerate(samples, 1):
         for rejection in sample.rejections:
@@ -103,12 +113,14 @@ def combine_samples(samples: Sequence[Decision], forms: Forms = NO_FORMS) -> Dec
             rejections.append(replace(rejection, message=message))
 
     return replace(
-        chosen,
-        forecasts=tuple(_nearest(same_key, medians[key]) for key, same_key in stated.items()),
+        closest,
+        forecasts=tuple(
+            _with_closest_reason(medians[key], forecasts) for key, forecasts in forecasts_by_key.items()
+        ),
         rejections=tuple(rejections),
         status=_best_status(samples),
-        note=_notes("sample", samples),
-        repaired=_repairs(samples) if played else (),
+        note=_numbered_notes("sample", samples),
+        repaired=_repairs_of_all(samples) if usable else (),
     )
 
 
@@ -128,23 +140,34 @@ def combine_answers(
         return second
     if second.status != "played":
         return first
-    forecasts = within(second.forecasts, missing)
-    bets, new_bets = _mended_orders(first.bets, second.bets, missing, refused)
-    sales, new_sales = _mended_orders(first.sales, second.sales, missing, refused)
 
-    mended = {rejection.market_id for rejection in second.rejections if is_of_order(rejection)}
+    new_forecasts = items_about(second.forecasts, missing)
+    kept_bets, new_bets = _kept_and_new_orders(first.bets, second.bets, missing, refused)
+    kept_sales, new_sales = _kept_and_new_orders(first.sales, second.sales, missing, refused)
+
+    # a refusal is settled by whatever the second answer orders on its market, or is refused there
     new_orders: tuple[Bet | Sale, ...] = (*new_bets, *new_sales)
-    mended |= {order.market_id for order in new_orders}
-    settled = {x for x in refused if x.market_id in mended or (not x.market_id and mended)}
-    restated = {forecast.market_id for forecast in forecasts}
-    kept = [rejection for rejection in outside(first.rejections, restated) if rejection not in settled]
+    mended_markets: set[str] = {order.market_id for order in new_orders}
+    mended_markets |= {rejection.market_id for rejection in second.rejections if is_of_order(rejection)}
+    settled = set()
+    for refusal in refused:
+        names_no_market = not refusal.market_id
+        if refusal.market_id in mended_markets or (names_no_market and mended_markets):
+            settled.add(refusal)
+
+    restated_markets = {forecast.market_id for forecast in new_forecasts}
+    kept_rejections = [
+        rejection
+        for rejection in items_not_about(first.rejections, restated_markets)
+        if rejection not in settled
+    ]
 
     return Decision(
-        first.forecasts + forecasts,
-        bets + new_bets,
-        sales + new_sales,
-        (*kept, *second.rejections),
-        repaired=_repairs([first, second]),
+        first.forecasts + new_forecasts,
+        kept_bets + new_bets,
+        kept_sales + new_sales,
+        (*kept_rejections, *second.rejections),
+        repaired=_repairs_of_all([first, second]),
     )
 
 
@@ -153,32 +176,34 @@ def is_of_order(rejection: Rejection) -> bool:
     return rejection.code in ORDERS_REFUSED or rejection.message.startswith(("bet ", "sale "))
 
 
-def _mended_orders(
+def _kept_and_new_orders(
     first: tuple[Order, ...],
     second: tuple[Order, ...],
     missing: Collection[MarketId],
     refused: Sequence[Rejection],
 ) -> tuple[tuple[Order, ...], tuple[Order, ...]]:
     """Return the orders of a first answer that stand, and those of a second one that are added."""
-    kept = outside(first, missing)
-    taken = {(order.market_id, order.side) for order in kept}
-    open_to = {rejection.market_id for rejection in refused}
-    added = list[Order]()
+    kept = items_not_about(first, missing)
+    sides_taken = {(order.market_id, order.side) for order in kept}
+    refused_markets = {rejection.market_id for rejection in refused}
+    may_be_any_market = "" in refused_markets  # some refusals don't say on which market
+    new = list[Order]()
 
     for order in second:
-        is_mended = order.market_id in open_to or "" in open_to  # some refusals don't say on which market
-        if order.market_id in missing or (is_mended and (order.market_id, order.side) not in taken):
-            added.append(order)
+        was_refused = may_be_any_market or order.market_id in refused_markets
+        is_on_free_side = (order.market_id, order.side) not in sides_taken
+        if order.market_id in missing or (was_refused and is_on_free_side):
+            new.append(order)
 
-    return kept, tuple(added)
+    return kept, tuple(new)
 
 
-def within(items: Iterable[Item], markets: Container[str]) -> tuple[Item, ...]:
+def items_about(items: Iterable[Item], markets: Container[str]) -> tuple[Item, ...]:
     """Return the items that are about one of these markets."""
     return tuple(item for item in items if item.market_id in markets)
 
 
-def outside(items: Iterable[Item], markets: Container[str]) -> tuple[Item, ...]:
+def items_not_about(items: Iterable[Item], markets: Container[str]) -> tuple[Item, ...]:
     """Return the items that are about none of these markets."""
     return tuple(item for item in items if item.market_id not in markets)
 
@@ -208,8 +233,8 @@ def combine_parts(parts: Sequence[Decision]) -> Decision:
         sales=tuple(sales),
         rejections=tuple(rejections),
         status=status,
-        repaired=_repairs(parts),
-        note=_notes("part", parts),
+        repaired=_repairs_of_all(parts),
+        note=_numbered_notes("part", parts),
     )
 
 
@@ -233,21 +258,26 @@ def combine_stages(blind: Decision, final: Decision) -> Decision:
         forecasts=blind.forecasts + final.forecasts,
         rejections=blind.rejections + final.rejections,
         note="; ".join(filter(None, (blind_note, final.note))),
-        repaired=_repairs([blind, final]),
+        repaired=_repairs_of_all([blind, final]),
     )
 
 
-def _repairs(decisions: Sequence[Decision]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(chain.from_iterable(decision.repaired for decision in decisions)))
+def _repairs_of_all(decisions: Sequence[Decision]) -> tuple[str, ...]:
+    """Return the repairs of some decisions, each once, in order."""
+    repairs = chain.from_iterable(decision.repaired for decision in decisions)
+    return tuple(dict.fromkeys(repairs))
 
 
-def _notes(noun: str, decisions: Sequence[Decision]) -> str:
-    """Return the notes of some decisions, each with its number."""
-    notes = [f"{noun} {n}: {part.status}: {part.note}" for n, part in enumerate(decisions, 1) if part.note]
+def _numbered_notes(noun: str, decisions: Sequence[Decision]) -> str:
+    """Return the notes of some decisions, each with its number and status: part 2: failed: …"""
+    notes = list[str]()
+    for number, decision in enumerate(decisions, 1):
+        if decision.note:
+            notes.append(f"{noun} {number}: {decision.status}: {decision.note}")
     return "; ".join(notes)
 
 
-def _combined(forecasts: Sequence[Forecast], form: QuestionForm | None) -> Forecast:
+def _median_forecast(forecasts: Sequence[Forecast], form: QuestionForm | None) -> Forecast:
     """Return the median of forecasts of one market, without a reason."""
     first = forecasts[0]
     if form is not None:
@@ -255,21 +285,22 @@ def _combined(forecasts: Sequence[Forecast], form: QuestionForm | None) -> Forec
     return replace(first, reason="", millionths=median([forecast.millionths for forecast in forecasts]))
 
 
-def _nearest(forecasts: Sequence[Forecast], middle: Forecast) -> Forecast:
+def _with_closest_reason(median_forecast: Forecast, forecasts: Sequence[Forecast]) -> Forecast:
     """Return the median with the reason of the first forecast that is closest to it."""
-    nearest = min(forecasts, key=lambda forecast: _apart(forecast, middle))
-    return replace(middle, reason=nearest.reason)
+    closest = min(forecasts, key=lambda forecast: _distance_from_median(forecast, median_forecast))
+    return replace(median_forecast, reason=closest.reason)
 
 
-def _apart(forecast: Forecast, middle: Forecast) -> int:
+def _distance_from_median(forecast: Forecast, median_forecast: Forecast) -> int:
     """Return the distance of a forecast from the median: in millionths, or how many quantiles differ."""
-    if not middle.distribution:
-        return abs(forecast.millionths - middle.millionths)
+    if not median_forecast.distribution:
+        return abs(forecast.millionths - median_forecast.millionths)
 
     stated = distribution_of(forecast.distribution)
-    medians = distribution_of(middle.distribution)
+    medians = distribution_of(median_forecast.distribution)
     if medians.chances:
-        return sum(abs(chance - mid) for chance, mid in zip(stated.chances, medians.chances, strict=True))
+        pairs = zip(stated.chances, medians.chances, strict=True)
+        return sum(abs(chance - median_chance) for chance, median_chance in pairs)
     return len(set(medians.quantiles) - set(stated.quantiles))
 
 
@@ -279,28 +310,28 @@ def _distance(sample: Decision, medians: dict[Key, Forecast]) -> tuple[int, int]
     Forecasts of questions without bets don't count: the distance chooses the sample whose bets are taken.
     """
     count = 0
-    apart = 0
+    total = 0
     for forecast in sample.forecasts:
         if forecast.stage != "final":
             continue
 
         count += 1
         if not forecast.distribution:
-            apart += _apart(forecast, medians[forecast.market_id, "final"])
-    return -count, apart
+            total += _distance_from_median(forecast, medians[forecast.market_id, "final"])
+    return -count, total
 
 
 LARGEST_INTEGER = 2**63 - 1
 """The largest whole number that a record can hold."""
 STATUSES: tuple[DecisionStatus, ...] = (*DECIDED_STATUSES, "failed")
 """The statuses that an agent may give its turn."""
-SHAPES: Mapping[Any, tuple[tuple[str, bool, bool], ...]] = {
+FIELD_RULES: Mapping[Any, tuple[tuple[str, bool, bool], ...]] = {
     kind: tuple((x.name, x.type in (int, int | None), x.type == int | None) for x in fields(kind))
     for kind in (Forecast, Bet, Sale, Rejection)
 }
 """The fields of each kind of item: the name, whether it is a number, and whether it may be None."""
-FIELDS: Mapping[Any, Callable[[Any], tuple[Any, ...]]] = {
-    kind: attrgetter(*(name for name, _, _ in shape)) for kind, shape in SHAPES.items()
+GET_FIELDS: Mapping[Any, Callable[[Any], tuple[Any, ...]]] = {
+    kind: attrgetter(*(name for name, _, _ in shape)) for kind, shape in FIELD_RULES.items()
 }
 """A getter of the values of these fields, by kind of item."""
 STAGES: tuple[Stage, ...] = ("blind", "final")
@@ -315,64 +346,69 @@ def sound_decision(decision: object, view: View) -> Decision:
     if not isinstance(decision, Decision):
         raise TypeError(f"expected a Decision, found a {type(decision).__name__}")
 
-    lost: list[Rejection] = []
-    status = _checked_status(decision.status, lost)
+    # each check adds to `new_rejections` what it leaves out
+    new_rejections: list[Rejection] = []
+    status = _checked_status(decision.status, new_rejections)
     note = decision.note
-
     if not isinstance(note, str):
-        words = f"expected a string as a note, found a {type(note).__name__}"
-        lost.append(Rejection("bad_note", words))
+        message = f"expected a string as a note, found a {type(note).__name__}"
+        new_rejections.append(Rejection("bad_note", message))
         note = ""
 
-    rejections = _checked_items(decision.rejections, Rejection, "bad_rejection", lost)
-    forecasts = _checked_forecasts(decision.forecasts, view, lost)
-    bets = _checked_items(decision.bets, Bet, "bad_order", lost)
-    sales = _checked_items(decision.sales, Sale, "bad_order", lost)
+    rejections = _storable_items(decision.rejections, Rejection, "bad_rejection", new_rejections)
+    forecasts = _checked_forecasts(decision.forecasts, view, new_rejections)
+    bets = _storable_items(decision.bets, Bet, "bad_order", new_rejections)
+    sales = _storable_items(decision.sales, Sale, "bad_order", new_rejections)
 
     if status not in USABLE_STATUSES:
-        words = f"a turn that is {status} has no bets and no sales"
+        message = f"a turn that is {status} has no bets and no sales"
         orders: tuple[Bet | Sale, ...] = (*bets, *sales)
-        lost += [Rejection("bad_order", words, order.market_id) for order in orders]
+        new_rejections += [Rejection("bad_order", message, order.market_id) for order in orders]
         bets = []
         sales = []
 
-    refusals = (*rejections, *map(_storable_item, lost))
+    all_rejections = (*rejections, *map(_with_printable_texts, new_rejections))
     repaired = tuple(printable(name) for name in decision.repaired if type(name) is str)
-    return Decision(forecasts, tuple(bets), tuple(sales), refusals, status, printable(note), repaired)
+    return Decision(forecasts, tuple(bets), tuple(sales), all_rejections, status, printable(note), repaired)
 
 
-def _checked_status(given: object, lost: list[Rejection]) -> DecisionStatus:
-    for status in STATUSES:
-        if type(given) is str and given == status:
-            return status
-    words = f"a status is one of {', '.join(STATUSES)}: the turn counts as played"
-    lost.append(Rejection("bad_status", words))
+def _checked_status(status: object, new_rejections: list[Rejection]) -> DecisionStatus:
+    """Return a status that an agent may give its turn; reject any other and return `played`."""
+    for valid_status in STATUSES:
+        if type(status) is str and status == valid_status:
+            return valid_status
+
+    message = f"a status is one of {', '.join(STATUSES)}: the turn counts as played"
+    new_rejections.append(Rejection("bad_status", message))
     return "played"
 
 
-def _checked_forecasts(stated: object, view: View, lost: list[Rejection]) -> tuple[Forecast, ...]:
-    """Return the forecasts of shown markets, the first for each market and stage."""
-    shown = {listing.market.id: listing.market.form for listing in view.snapshot.shown}
-    kept: dict[tuple[str, str], Forecast] = {}
-    for forecast in _checked_items(stated, Forecast, "bad_forecast", lost):
+def _checked_forecasts(
+    forecasts: object, view: View, new_rejections: list[Rejection]
+) -> tuple[Forecast, ...]:
+    """Return the forecasts of shown markets, the first for each market and stage; reject the others."""
+    form_by_market = {listing.market.id: listing.market.form for listing in view.snapshot.shown}
+    valid: dict[tuple[str, str], Forecast] = {}
+    for forecast in _storable_items(forecasts, Forecast, "bad_forecast", new_rejections):
         key = (forecast.market_id, forecast.stage)
-        fault = _forecast_fault(forecast, shown)
-        if fault is None and key in kept:
+        fault = _forecast_fault(forecast, form_by_market)
+        if fault is None and key in valid:
             fault = "this market already has a forecast"
+
         if fault is None:
-            kept[key] = forecast
+            valid[key] = forecast
         else:
-            lost.append(Rejection("bad_forecast", fault, forecast.market_id))
+            new_rejections.append(Rejection("bad_forecast", fault, forecast.market_id))
 
-    return tuple(kept.values())
+    return tuple(valid.values())
 
 
-def _forecast_fault(forecast: Forecast, shown: Mapping[MarketId, str]) -> str | None:
-    """Return why a forecast can't be kept; `shown` has the form of each question that was asked."""
-    if forecast.market_id not in shown:
+def _forecast_fault(forecast: Forecast, form_by_market: Mapping[MarketId, str]) -> str | None:
+    """Return why a forecast can't be kept; `form_by_market` has the form of each question that was asked."""
+    if forecast.market_id not in form_by_market:
         return "this market was not shown"
 
-    form = shown[forecast.market_id]
+    form = form_by_market[forecast.market_id]
     if form or forecast.distribution:
         fault = _distribution_fault(forecast, form)
         if fault is not None:
@@ -400,50 +436,53 @@ def _distribution_fault(forecast: Forecast, form: str) -> str | None:
     return None
 
 
-def _checked_items(items: object, kind: type[Item], code: str, lost: list[Rejection]) -> list[Item]:
-    """Return the items that are of this kind and that the record can hold."""
+def _storable_items(
+    items: object, kind: type[Item], code: str, new_rejections: list[Rejection]
+) -> list[Item]:
+    """Return the items that are of this kind and that the record can hold; reject the others."""
     if not isinstance(items, tuple | list):
-        words = f"a {kind.__name__} comes in a tuple or a list, and this is a {type(items).__name__}"
-        lost.append(Rejection(code, words))
+        message = f"a {kind.__name__} comes in a tuple or a list, and this is a {type(items).__name__}"
+        new_rejections.append(Rejection(code, message))
         return []
 
-    given: list[Any] = list(items)
-    if not given or _all_fit(given, kind):
-        return given
+    candidates: list[Any] = list(items)
+    if not candidates or _are_all_valid(candidates, kind):
+        return candidates
 
-    good = list[Item]()
-    for item in given:
+    valid = list[Item]()
+    for item in candidates:
         fault = _item_fault(item, kind)
         if fault is None:
-            good.append(_storable_item(item))
-        else:
-            market_id = getattr(item, "market_id", "")
-            if type(market_id) is not str:
-                market_id = ""
-            lost.append(Rejection(code, fault, market_id[:200]))
+            valid.append(_with_printable_texts(item))
+            continue
 
-    return good
+        market_id = getattr(item, "market_id", "")
+        if type(market_id) is not str:
+            market_id = ""
+        new_rejections.append(Rejection(code, fault, market_id[:200]))
+
+    return valid
 
 
-def _all_fit(items: list[Any], kind: type[Item]) -> bool:
+def _are_all_valid(items: list[Any], kind: type[Item]) -> bool:
     """Tell whether every item is valid, checked field by field: the usual case."""
     if set(map(type, items)) != {kind}:
         return False
 
-    columns = zip(*map(FIELDS[kind], items), strict=True)
-    for values, (_, number, optional) in zip(columns, SHAPES[kind], strict=True):
-        if not _values_fit(values, number, optional):
+    values_by_field = zip(*map(GET_FIELDS[kind], items), strict=True)
+    for values, (_, is_number, is_optional) in zip(values_by_field, FIELD_RULES[kind], strict=True):
+        if not _are_values_valid(values, is_number, is_optional):
             return False
-        if not number and not is_printable("".join(values)):
+        if not is_number and not is_printable("".join(values)):
             return False
     return True
 
 
-def _values_fit(values: Sequence[Any], number: bool, optional: bool) -> bool:
+def _are_values_valid(values: Sequence[Any], is_number: bool, is_optional: bool) -> bool:
     present = values
-    if optional:
+    if is_optional:
         present = [value for value in values if value is not None]
-    if not number:
+    if not is_number:
         return set(map(type, present)) <= {str}
 
     if not present:
@@ -458,16 +497,16 @@ def _item_fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> 
     if type(item) is not kind:
         return f"a {kind.__name__} is expected, and this is a {type(item).__name__}"
 
-    for name, number, optional in SHAPES[kind]:
-        if not _values_fit([getattr(item, name)], number, optional):
-            what = "text"
-            if number:
-                what = "whole number of millionths, below 2^63 (1000000 is 1)"
-            return f"the {name} of a {kind.__name__} is a {what}"
+    for name, is_number, is_optional in FIELD_RULES[kind]:
+        if not _are_values_valid([getattr(item, name)], is_number, is_optional):
+            expected = "text"
+            if is_number:
+                expected = "whole number of millionths, below 2^63 (1000000 is 1)"
+            return f"the {name} of a {kind.__name__} is a {expected}"
     return None
 
 
-def _storable_item(item: Item) -> Item:
+def _with_printable_texts(item: Item) -> Item:
     """Return the item with every text in it made storable."""
     texts: dict[str, Any] = {}
     for field in fields(item):

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from agents.answers.decisions import combine_answers, is_of_order, outside
+from agents.answers.decisions import combine_answers, is_of_order, items_not_about
 from agents.answers.parse import UnusableAnswer, parse_answer
 from agents.asked_forms import forms_in
 from agents.model import Ask, CallError, Decision, DecisionStatus, Message, Prompt, View
@@ -26,7 +26,7 @@ MOST_ORDERS = 10
 NOT_ASKED_AGAIN = frozenset({"not_on_offer", "no_order", "too_early", "not_asked"})
 """Codes of refused orders that another answer could not put right."""
 CUT_OFF = "the answer was cut off at the token limit"
-MENDED = "put right those that you still want and leave out the others, and repeat none that was kept"
+HOW_TO_RESTATE = "put right those that you still want and leave out the others, and repeat none that was kept"
 FORMAT = "with one JSON object in the format asked for and nothing else"
 
 
@@ -59,43 +59,48 @@ class Question:
     ask: Ask
 
     async def decision(self) -> Decision:
-        """Return the model's decision."""
-        first = await self._once(self.prompt)
+        """Return the model's decision, after it was asked a second time for what is missing."""
+        first = await self._ask_once(self.prompt)
         missing = self._missing(first.decision)
         refused = _refused_orders(first.decision)
-        if first.error is not None or (self._is_enough(missing) and not refused):
-            return self._judged(first.decision, first)
-        if self._is_enough(missing):
-            return await self._with_orders_mended(first, missing, refused)
+        are_enough = self._are_enough_answered(missing)
+        if first.error is not None or (are_enough and not refused):
+            return self._with_status(first.decision, first)
+        if are_enough:
+            return await self._with_orders_asked_again(first, missing, refused)
 
         decision = first.decision
         last = first
-        async for last in self._again(first, missing, refused):
-            if last.error is not None and last.error.retry and last.error.code != "budget":
-                return last.decision
-            if last.error is None:
-                decision = combine_answers(decision, last.decision, self._missing(decision), refused)
-        return self._judged(decision, last)
+        async for last in self._ask_for_the_rest(first, missing, refused):
+            if last.error is not None:
+                # the whole turn is played again later, unless there is no money for it
+                if last.error.retry and last.error.code != "budget":
+                    return last.decision
+                continue
+            decision = combine_answers(decision, last.decision, self._missing(decision), refused)
 
-    async def _with_orders_mended(
+        return self._with_status(decision, last)
+
+    async def _with_orders_asked_again(
         self, first: _Reading, missing: tuple[MarketId, ...], refused: Sequence[Rejection]
     ) -> Decision:
         """Return a decision whose forecasts suffice, after its refused orders were asked for once.
 
         A call that fails takes nothing away, since the first answer was enough.
         """
-        repeat = self._repeat(first, missing, refused)
+        repeat = self._repeated_prompt(first, missing, refused)
         if first.cut and self.raised is not None:
             repeat = replace(repeat, max_tokens=self.raised)
 
-        second = await self._once(repeat)
+        second = await self._ask_once(repeat)
         if second.error is not None:
-            return self._judged(first.decision, first)
+            return self._with_status(first.decision, first)
 
         decision = combine_answers(first.decision, second.decision, missing, refused)
-        return self._judged(decision, second)
+        return self._with_status(decision, second)
 
-    async def _once(self, prompt: Prompt) -> _Reading:
+    async def _ask_once(self, prompt: Prompt) -> _Reading:
+        """Ask one call, and return how its answer is read; its error where it failed."""
         call = await self.ask(prompt)
         if call.error is not None:
             note = f"{call.error.code}: {call.error.message}"
@@ -103,48 +108,55 @@ class Question:
             return _Reading(Decision(status=status, note=note), error=call.error)
 
         reply = call.reply or ""
-        cut = call.finish == "length"
-        read = parse_answer(reply, self.view, prompt.stage, prompt.bets, cut)
+        is_cut = call.finish == "length"
+        decision = parse_answer(reply, self.view, prompt.stage, prompt.bets, is_cut)
+        if isinstance(decision, UnusableAnswer):
+            note = CUT_OFF if is_cut else decision.message
+            decision = Decision(status="malformed", note=note)
 
-        if isinstance(read, UnusableAnswer):
-            read = Decision(status="malformed", note=CUT_OFF if cut else read.message)
+        return _Reading(decision, reply, is_cut)
 
-        return _Reading(read, reply, cut)
-
-    async def _again(
+    async def _ask_for_the_rest(
         self, first: _Reading, missing: tuple[MarketId, ...], refused: Sequence[Rejection]
     ) -> AsyncIterator[_Reading]:
         """Ask for the rest, and yield how each answer is read.
 
         An answer that was cut off is asked for with a higher limit, or else in two halves.
         """
-        nothing = len(missing) == len(self.markets)
-        repeat = self._repeat(first, missing, refused)
+        repeated = self._repeated_prompt(first, missing, refused)
         if not first.cut:
-            yield await self._once(repeat)
+            yield await self._ask_once(repeated)
             return
+
         if self.raised is not None:
-            longer = await self._once(replace(self.prompt if nothing else repeat, max_tokens=self.raised))
-            if longer.error is None or longer.error.code != "budget":
+            nothing_answered = len(missing) == len(self.markets)
+            prompt = self.prompt if nothing_answered else repeated
+            longer = await self._ask_once(replace(prompt, max_tokens=self.raised))
+            is_over_budget = longer.error is not None and longer.error.code == "budget"
+            if not is_over_budget:
                 yield longer
                 return
+
         if len(missing) == 1:
-            yield await self._once(repeat)
+            yield await self._ask_once(repeated)
             return
 
-        middle = -(-len(missing) // 2)
-        of_second = tuple(rejection for rejection in refused if rejection.market_id in missing[middle:])
-        of_first = tuple(rejection for rejection in refused if rejection not in of_second)
-        halves = ((missing[:middle], of_first), (missing[middle:], of_second))
+        middle = -(-len(missing) // 2)  # rounded up
+        first_half = missing[:middle]
+        second_half = missing[middle:]
+        refused_of_second = tuple(rejection for rejection in refused if rejection.market_id in second_half)
+        refused_of_first = tuple(rejection for rejection in refused if rejection not in refused_of_second)
+        halves = ((first_half, refused_of_first), (second_half, refused_of_second))
 
-        names = short_ids(self.view.snapshot)
+        short_names = short_ids(self.view.snapshot)
         spent = sum(bet.amount for bet in first.decision.bets)
-        for number, (markets, orders) in enumerate(halves):
+        for number, (markets, refused_of_half) in enumerate(halves):
             on_refused = ""
-            if orders:
-                on_refused = f"Of your first answer the rest is kept. {_sentence_on_orders(orders, names)}"
+            if refused_of_half:
+                sentence = _sentence_on_orders(refused_of_half, short_names)
+                on_refused = f"Of your first answer the rest is kept. {sentence}"
 
-            reading = await self._once(self.put(markets, number, spent, on_refused))
+            reading = await self._ask_once(self.put(markets, number, spent, on_refused))
             spent += sum(bet.amount for bet in reading.decision.bets)
             yield reading
 
@@ -154,129 +166,137 @@ class Question:
         }
         return tuple(market for market in self.markets if market not in stated)
 
-    def _is_enough(self, missing: Collection[MarketId]) -> bool:
+    def _are_enough_answered(self, missing: Collection[MarketId]) -> bool:
         count = len(self.markets)
         return count - len(missing) >= self.min_answered * count
 
-    def _repeat(self, first: _Reading, missing: tuple[MarketId, ...], refused: Sequence[Rejection]) -> Prompt:
+    def _repeated_prompt(
+        self, first: _Reading, missing: tuple[MarketId, ...], refused: Sequence[Rejection]
+    ) -> Prompt:
         """Return the same conversation, with the answer, what is wrong with it, and what is wanted still."""
-        names = short_ids(self.view.snapshot)
-        wanted = ", ".join(names[market] for market in missing)
+        short_names = short_ids(self.view.snapshot)
         if first.decision.status == "malformed":
+            called = ", ".join(short_names[market] for market in missing)
             fault = f"That answer could not be used: {first.decision.note}."
-            rest = f"Please answer again, whole, {FORMAT}. The markets are called {wanted}."
+            request = f"Please answer again, whole, {FORMAT}. The markets are called {called}."
         elif missing:
+            wanted = self._markets_wanted(missing, short_names)
             fault = f"Of that answer not everything could be used: {self._shortfall(first)}."
-            rest = f"The rest is kept. Please answer again, {FORMAT}, {self._wanted(missing, names)}."
+            request = f"The rest is kept. Please answer again, {FORMAT}, {wanted}."
             if refused:
-                rest += f" {_sentence_on_orders(refused, names)}"
+                request += f" {_sentence_on_orders(refused, short_names)}"
         else:
-            orders = _named_orders(refused, names)
+            orders = _quoted_refusals(refused, short_names)
+            lists = f'with "forecasts" empty and in "bets" and "sales", {HOW_TO_RESTATE}'
             fault = f"Of that answer everything is kept, but these orders were refused: {orders}."
-            rest = (
-                f'Please answer again, {FORMAT}, with "forecasts" empty and in "bets" and "sales", {MENDED}.'
-            )
+            request = f"Please answer again, {FORMAT}, {lists}."
 
         if first.cut:
-            rest += " Write fewer words, so that all of it fits."
+            request += " Write fewer words, so that all of it fits."
 
-        answered = Message("assistant", first.reply[:MOST_SHOWN].strip() or "(nothing)")
-        return replace(
-            self.prompt, messages=(*self.prompt.messages, answered, Message("user", f"{fault} {rest}"))
-        )
+        answer = Message("assistant", first.reply[:MOST_SHOWN].strip() or "(nothing)")
+        follow_up = Message("user", f"{fault} {request}")
+        return replace(self.prompt, messages=(*self.prompt.messages, answer, follow_up))
 
-    def _wanted(self, missing: Sequence[MarketId], names: Mapping[MarketId, str]) -> str:
+    def _markets_wanted(self, missing: Sequence[MarketId], short_names: Mapping[MarketId, str]) -> str:
         """Return for which markets alone an answer is wanted, and how each of them is answered."""
         forms = forms_in(self.view.snapshot)
-        plain = [names[market] for market in missing if market not in forms]
-        answered = dict[str, list[str]]()
-        if plain:
-            answered["with a probability of YES between 0 and 1"] = plain
+        names_by_way = dict[str, list[str]]()
+
+        of_yes_or_no = [short_names[market] for market in missing if market not in forms]
+        if of_yes_or_no:
+            names_by_way["with a probability of YES between 0 and 1"] = of_yes_or_no
+
         for market in missing:
             if market in forms:
                 key = question_kind(forms[market].kind).KEY
-                answered.setdefault(f'with its answer under "{key}", as said below it', []).append(
-                    names[market]
-                )
+                way = f'with its answer under "{key}", as said below it'
+                names_by_way.setdefault(way, []).append(short_names[market])
 
-        told = [f"{how}: {', '.join(markets)}" for how, markets in answered.items()]
-        return f"for these markets alone, each called as it is here and {'; '.join(told)}"
+        ways = "; ".join(f"{way}: {', '.join(names)}" for way, names in names_by_way.items())
+        return f"for these markets alone, each called as it is here and {ways}"
 
     def _shortfall(self, reading: _Reading) -> str:
         """Return how much can't be used, and why: 2 of 9 refused: the probability 32 is not …"""
-        missing = self._missing(reading.decision)
-        count = len(self.markets)
         reasons = dict[str, None]()
         for rejection in reading.decision.rejections:
-            reason = rejection.message.split(": ", 1)[-1]
             if rejection.message.startswith("forecast "):
+                reason = rejection.message.split(": ", 1)[-1]  # without the number of the forecast
                 reasons[reason] = None
 
-        words = f"{len(missing)} of {count} {'refused' if reasons else 'missing'}"
-
+        missing = self._missing(reading.decision)
+        shortfall = f"{len(missing)} of {len(self.markets)} {'refused' if reasons else 'missing'}"
         if reading.cut:
-            words += f", since {CUT_OFF}"
-
+            shortfall += f", since {CUT_OFF}"
         if reasons:
-            words += f": {'; '.join([*reasons][:MOST_REASONS])}"
+            shortfall += f": {'; '.join([*reasons][:MOST_REASONS])}"
+        return shortfall
 
-        return words
-
-    def _judged(self, decision: Decision, last: _Reading) -> Decision:
+    def _with_status(self, decision: Decision, last: _Reading) -> Decision:
         """Return the decision with its status, without orders on markets that lack a usable forecast."""
         if last.error is not None and not decision.forecasts:
             return last.decision
 
         missing = self._missing(decision)
-        if decision.status == "played" and not self._is_enough(missing):
-            some = len(missing) < len(self.markets)
-            why = last.decision.note or self._shortfall(replace(last, decision=decision))
-            decision = replace(decision, status="partly" if some else "malformed", note=why)
+        if decision.status == "played" and not self._are_enough_answered(missing):
+            has_some = len(missing) < len(self.markets)
+            note = last.decision.note or self._shortfall(replace(last, decision=decision))
+            decision = replace(decision, status="partly" if has_some else "malformed", note=note)
 
-        return _without_unforecast(decision, missing)
+        return _without_unforecast_orders(decision, missing)
 
 
 def _refused_orders(decision: Decision) -> tuple[Rejection, ...]:
     """Return the rejections of orders that the model may put right."""
-    return tuple(x for x in decision.rejections if is_of_order(x) and x.code not in NOT_ASKED_AGAIN)
+    return tuple(
+        rejection
+        for rejection in decision.rejections
+        if is_of_order(rejection) and rejection.code not in NOT_ASKED_AGAIN
+    )
 
 
-def _sentence_on_orders(refused: Sequence[Rejection], names: Mapping[MarketId, str]) -> str:
+def _sentence_on_orders(refused: Sequence[Rejection], short_names: Mapping[MarketId, str]) -> str:
     """Return which orders of an answer were refused, and what to do about them."""
-    orders = _named_orders(refused, names)
-    return f'These orders were refused: {orders}. In "bets" and "sales", {MENDED}.'
+    orders = _quoted_refusals(refused, short_names)
+    return f'These orders were refused: {orders}. In "bets" and "sales", {HOW_TO_RESTATE}.'
 
 
-def _named_orders(refused: Sequence[Rejection], names: Mapping[MarketId, str]) -> str:
+def _quoted_refusals(refused: Sequence[Rejection], short_names: Mapping[MarketId, str]) -> str:
     """Return which orders were refused and why: bet 2 on m3: the amount "lots" is not a number."""
-    words = list[str]()
+    lines = list[str]()
     for rejection in refused[:MOST_ORDERS]:
-        name = names.get(MarketId(rejection.market_id), "")
-        place, colon, why = rejection.message.partition(": ")
+        short_name = short_names.get(MarketId(rejection.market_id), "")
+        order, colon, fault = rejection.message.partition(": ")
         line = rejection.message
-        if name and colon:
-            line = f"{place} on {name}: {why}"
-        words.append(line)
+        if short_name and colon:
+            line = f"{order} on {short_name}: {fault}"
+        lines.append(line)
 
     if len(refused) > MOST_ORDERS:
-        words.append(f"{len(refused) - MOST_ORDERS:,} more")
+        lines.append(f"{len(refused) - MOST_ORDERS:,} more")
 
-    return "; ".join(words)
+    return "; ".join(lines)
 
 
-def _without_unforecast(decision: Decision, missing: Sequence[MarketId]) -> Decision:
-    """Return the decision with its orders on these markets turned into rejections."""
+def _without_unforecast_orders(decision: Decision, unforecast: Sequence[MarketId]) -> Decision:
+    """Return the decision with its orders on markets without a forecast turned into rejections.
+
+    Of a malformed answer all orders are.
+    """
     orders: tuple[Bet | Sale, ...] = (*decision.bets, *decision.sales)
-    named = [order.market_id for order in orders]
-    words = "there is no usable forecast for this market, so no order on it is filled"
-    lost = [Rejection("no_forecast", words, market) for market in named if market in missing]
-    bets = outside(decision.bets, missing)
-    sales = outside(decision.sales, missing)
+    ordered_markets = [order.market_id for order in orders]
+    reason = "there is no usable forecast for this market, so no order on it is filled"
+    rejections = [
+        Rejection("no_forecast", reason, market) for market in ordered_markets if market in unforecast
+    ]
+    bets = items_not_about(decision.bets, unforecast)
+    sales = items_not_about(decision.sales, unforecast)
 
     if decision.status == "malformed":
-        words = "a malformed answer has no bets and no sales"
-        lost += [Rejection("bad_order", words, market) for market in named if market not in missing]
+        reason = "a malformed answer has no bets and no sales"
+        others = [market for market in ordered_markets if market not in unforecast]
+        rejections += [Rejection("bad_order", reason, market) for market in others]
         bets = ()
         sales = ()
 
-    return replace(decision, bets=bets, sales=sales, rejections=(*decision.rejections, *lost))
+    return replace(decision, bets=bets, sales=sales, rejections=(*decision.rejections, *rejections))
