@@ -94,18 +94,24 @@ def audit(
     places: tuple[tuple[Place, str], ...] = (("title", title), ("text", _plain(text)))
     parts = [_Part(place, words, _folded(words), _sentences(words)) for place, words in places]
     if prices:
-        odds = next(chain.from_iterable(map(_of_odds, parts)), None)
+        odds = next(chain.from_iterable(map(_odds_in, parts)), None)
         if odds is not None:
             return odds
 
-    days = list(_of_url(url, at))
+    late_days = list(_late_days_in_url(url, at))
     for part in parts:
-        days += (*_of_dates(part, at), *_of_months(part, at))
+        late_days += (*_late_days_in(part, at), *_coming_months_in(part, at))
 
-    certain = (verdict for verdict in days if verdict.verdict == "dated later")
-    answers = (found for part in parts for asked in questions for found in _of_answer(part, title, asked, at))
-    live = chain.from_iterable(map(_of_live, parts))
-    return next(chain(certain, answers, days, live), CLEAN)
+    # generators, so that nothing is looked for once a worse verdict is found
+    certain = (finding for finding in late_days if finding.verdict == "dated later")
+    answers = (
+        finding
+        for part in parts
+        for question in questions
+        for finding in _answers_in(part, title, question, at)
+    )
+    live_pages = chain.from_iterable(map(_live_page_in, parts))
+    return next(chain(certain, answers, late_days, live_pages), CLEAN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +123,11 @@ class _Part:
     folded: str
     sentences: Sequence[tuple[int, str]]
 
-    def sentence(self, start: int) -> str:
-        """Return the sentence that has a place."""
-        return self.sentences[max(0, bisect_right(self.sentences, start, key=itemgetter(0)) - 1)][1]
+    def sentence(self, position: int) -> str:
+        """Return the sentence in which a position is."""
+        following = bisect_right(self.sentences, position, key=itemgetter(0))
+        _, sentence = self.sentences[max(0, following - 1)]
+        return sentence
 
 
 def tells_odds(text: str) -> bool:
@@ -128,7 +136,7 @@ def tells_odds(text: str) -> bool:
     >>> tells_odds("Bettors give the Chiefs 3-to-1"), tells_odds("Manifold users are at 0.83")
     (True, True)
     """
-    odds = _of_odds(_Part("text", text, _folded(text), ()))
+    odds = _odds_in(_Part("text", text, _folded(text), ()))
     return next(odds, None) is not None
 
 
@@ -156,45 +164,56 @@ def _bare(text: str) -> str:
 
 
 def _sentences(text: str) -> list[tuple[int, str]]:
-    spans, begin = list[tuple[int, str]](), 0
-    for match in say.BREAK.finditer(text):
-        if match[0].startswith("\n") or not _goes_on(text, begin, match):
-            spans += _pieces(text, begin, match.start())
-            begin = match.end()
-    return [*spans, *_pieces(text, begin, len(text))]
+    """Return the sentences of a text, each with where it begins; long ones in overlapping pieces."""
+    sentences = list[tuple[int, str]]()
+    begin = 0
+    for stop in say.BREAK.finditer(text):
+        if stop[0].startswith("\n") or not _is_no_sentence_end(text, begin, stop):
+            sentences += _overlapping_pieces(text, begin, stop.start())
+            begin = stop.end()
+
+    return [*sentences, *_overlapping_pieces(text, begin, len(text))]
 
 
-def _goes_on(text: str, begin: int, match: re.Match[str]) -> bool:
+def _is_no_sentence_end(text: str, begin: int, stop: re.Match[str]) -> bool:
     """Return whether a full stop only shortens a word, or counts a day before its month."""
-    before = max(begin, match.start() - 8)
-    if say.SHORT.search(text, before, match.start()):
+    before = max(begin, stop.start() - 8)
+    if say.SHORT.search(text, before, stop.start()):
         return True
-    return bool(say.COUNTED.search(text, before, match.start()) and say.MONTH.match(text, match.end()))
+
+    follows_number = say.COUNTED.search(text, before, stop.start())
+    return bool(follows_number and say.MONTH.match(text, stop.end()))
 
 
-def _pieces(text: str, begin: int, end: int) -> Iterator[tuple[int, str]]:
+def _overlapping_pieces(text: str, begin: int, end: int) -> Iterator[tuple[int, str]]:
     """Yield a sentence with its place, or the pieces of a long one, which overlap."""
-    for start in range(begin, max(begin + 1, end - OVERLAP), LONGEST - OVERLAP):
-        if piece := text[start : min(start + LONGEST, end)]:
+    last_start = max(begin + 1, end - OVERLAP)
+    for start in range(begin, last_start, LONGEST - OVERLAP):
+        piece = text[start : min(start + LONGEST, end)]
+        if piece:
             yield start, piece
 
 
-def _of_url(url: str, at: datetime) -> Iterator[AuditFinding]:
+def _late_days_in_url(url: str, at: datetime) -> Iterator[AuditFinding]:
     """Yield a later day in an address, and a page that is written while something happens."""
     for match in say.URL_DAY.finditer(url):
-        named = match["month"].casefold()
-        day = match["day"]
-        month = int(named) if named.isdigit() else MONTHS.get(named, 0)
-        if not (1 <= month <= 12 and 1 <= int(day or 1) <= 31 and (match["by"] or day)):
+        month_text = match["month"].casefold()
+        month = int(month_text) if month_text.isdigit() else MONTHS.get(month_text, 0)
+        day = int(match["day"] or 1)
+        is_date = bool(match["by"] or match["day"]) and 1 <= month <= 12 and 1 <= day <= 31
+        if not is_date:
             continue
-        if datetime(int(match["year"]), month, 1, tzinfo=UTC) + timedelta(days=int(day or 1) - 1) > at:
-            in_path = url[: match.start()].endswith("/")
-            yield AuditFinding("dated later" if in_path else "unsure", url, "url")
+
+        first_of_month = datetime(int(match["year"]), month, 1, tzinfo=UTC)
+        if first_of_month + timedelta(days=day - 1) > at:
+            is_path_segment = url[: match.start()].endswith("/")
+            yield AuditFinding("dated later" if is_path_segment else "unsure", url, "url")
+
     if say.LIVE_URL.search(url):
         yield AuditFinding("unsure", url, "url")
 
 
-def _of_live(part: _Part) -> Iterator[AuditFinding]:
+def _live_page_in(part: _Part) -> Iterator[AuditFinding]:
     """Yield a page that is written while something happens, whatever day it bears."""
     match = say.LIVE_PAGE.search(part.folded)
     if match is None and part.place == "title":
@@ -203,32 +222,36 @@ def _of_live(part: _Part) -> Iterator[AuditFinding]:
         yield AuditFinding("unsure", part.sentence(match.start()), part.place)
 
 
-def _of_odds(part: _Part) -> Iterator[AuditFinding]:
+def _odds_in(part: _Part) -> Iterator[AuditFinding]:
     """Yield the first price of a bet, with what stands around it."""
     for match in say.PRICED_AT.finditer(part.folded):
-        begin, end = max(0, match.start() - NEAR), match.end() + NEAR
+        begin = max(0, match.start() - NEAR)
+        end = match.end() + NEAR
         if say.FIGURES.search(part.folded, begin, end):
             yield AuditFinding("odds", part.words[begin:end], part.place)
             return
 
 
-def _of_dates(part: _Part, at: datetime) -> Iterator[AuditFinding]:
+def _late_days_in(part: _Part, at: datetime) -> Iterator[AuditFinding]:
     """Yield days later than an instant: of the page itself, or of what has happened by its words."""
     days = written_dates(part.words, at, at.year)
-    later = (part.sentence(day.start) for day in days if day.last > at)
-    for sentence in dict.fromkeys(later):
+    sentences = (part.sentence(day.start) for day in days if day.last > at)
+    for sentence in dict.fromkeys(sentences):
         for day in written_dates(sentence, at):
-            if day.last <= at or (not day.dated and day.at - at > SOON):
+            may_be_past_year = not day.dated and day.at - at > SOON
+            if day.last <= at or may_be_past_year:
                 continue
+
             if day.at > at and is_of_results(sentence, day):
                 yield AuditFinding("dated later", sentence, part.place)
             elif _is_of_page(sentence, day):
-                yield AuditFinding("dated later" if day.first > at else "unsure", sentence, part.place)
+                verdict: Verdict = "dated later" if day.first > at else "unsure"
+                yield AuditFinding(verdict, sentence, part.place)
             elif day.at > at and _has_happened(sentence, day):
                 yield AuditFinding("dated later", sentence, part.place)
 
 
-def _of_months(part: _Part, at: datetime) -> Iterator[AuditFinding]:
+def _coming_months_in(part: _Part, at: datetime) -> Iterator[AuditFinding]:
     """Yield sentences that tell of a coming month as if it were over."""
     for _, sentence in part.sentences:
         if tells_coming_month(sentence, at):
@@ -237,12 +260,18 @@ def _of_months(part: _Part, at: datetime) -> Iterator[AuditFinding]:
 
 def _is_of_page(sentence: str, day: WrittenDate) -> bool:
     """Return whether a day is that on which a page was written, changed or read."""
-    before, after = sentence[max(0, day.start - FAR) : day.start], sentence[day.end :]
-    for word in say.STAMP.finditer(before):
-        if (word["far"] or len(before) - word.end() <= ADJACENT) and not say.COMING.search(before):
+    before = sentence[max(0, day.start - FAR) : day.start]
+    after = sentence[day.end :]
+    for stamp in say.STAMP.finditer(before):
+        is_adjacent = len(before) - stamp.end() <= ADJACENT
+        if (stamp["far"] or is_adjacent) and not say.COMING.search(before):
             return True
-    if say.CHANGED.match(after) or (say.DATELINE.fullmatch(before) and say.DASH.match(after)):
+
+    is_dateline = say.DATELINE.fullmatch(before) and say.DASH.match(after)
+    if is_dateline or say.CHANGED.match(after):
         return True
+
+    # a time with hardly a word beside it
     letters = sum(map(str.isalpha, before)) + sum(map(str.isalpha, after))
     return day.timed and letters <= FEW_LETTERS
 
@@ -262,34 +291,36 @@ def _has_happened(sentence: str, day: WrittenDate) -> bool:
 
 def _clause(sentence: str, start: int, end: int) -> str:
     """Return the clause of a sentence around a place; a very short one together with its neighbour."""
-    others = (cut.end() for cut in say.CLAUSE.finditer(sentence) if not start <= cut.start() < end)
-    cuts = [0, *others, len(sentence)]
-    place = bisect_right(cuts, start, 0, len(cuts) - 1) - 1
-    low = cuts[place]
-    high = cuts[place + 1]
-    if len((sentence[low:start] + sentence[end:high]).split()) > FEW_WORDS:
-        return sentence[low:high]
+    cut_ends = (cut.end() for cut in say.CLAUSE.finditer(sentence) if not start <= cut.start() < end)
+    bounds = [0, *cut_ends, len(sentence)]
+    index = bisect_right(bounds, start, 0, len(bounds) - 1) - 1
+    clause_start = bounds[index]
+    clause_end = bounds[index + 1]
+    words_around = (sentence[clause_start:start] + sentence[end:clause_end]).split()
+    if len(words_around) > FEW_WORDS:
+        return sentence[clause_start:clause_end]
 
-    if place + 2 < len(cuts):
-        high = cuts[place + 2]
+    has_next = index + 2 < len(bounds)
+    if has_next:
+        clause_end = bounds[index + 2]
     else:
-        low = cuts[max(0, place - 1)]
-    return sentence[low:high]
+        clause_start = bounds[max(0, index - 1)]
+    return sentence[clause_start:clause_end]
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """What a question is known by in texts: its names and its other words, and how such a one ends.
 
-    Of its terms an answer has at least `need`, and a name among them. Where no text of `keys` is in small
-    letters, no name is.
+    Of its terms an answer has at least `terms_needed`, and a name among them. A text that has none of the
+    `keys`, in small letters, has no name either.
     """
 
     names: tuple[re.Pattern[str], ...]
-    others: tuple[re.Pattern[str], ...]
+    other_terms: tuple[re.Pattern[str], ...]
     keys: tuple[str, ...]
-    need: int
-    ends: re.Pattern[str]
+    terms_needed: int
+    end_words: re.Pattern[str]
     subject: Subject
 
     @property
@@ -308,237 +339,272 @@ class _Asked:
         """Return whether a text has a ticker that stands for one of the question's names."""
         return any(is_ticker(word, self.subject) for word in TICKER.findall(text))
 
-    def is_told(self, part: str, title: str) -> bool:
+    def is_about_question(self, part: str, title: str) -> bool:
         """Return whether a part of a sentence, together with the title, is about the question."""
         if not self.is_named(part):
             return False
-        whole = _bare(f"{part} {title}")
-        if self._has_own_name(whole):
-            return True
-        count = sum(bool(term.search(whole)) for term in (*self.names, *self.others))
-        if count < self.need:
-            count += self._has_ticker(whole)
-        return count >= self.need
 
-    def has_its_names(self, text: str) -> bool:
+        text = _bare(f"{part} {title}")
+        if self._has_unique_name(text):
+            return True
+
+        terms_found = sum(bool(term.search(text)) for term in (*self.names, *self.other_terms))
+        if terms_found < self.terms_needed:
+            terms_found += self._has_ticker(text)
+        return terms_found >= self.terms_needed
+
+    def has_enough_names(self, text: str) -> bool:
         """Return whether a text has two of the question's names, or one that is nobody else's."""
         bare = _bare(text)
-        if self._has_own_name(bare):
+        if self._has_unique_name(bare):
             return True
-        return sum(bool(name.search(bare)) for name in self.names) >= min(2, len(self.names))
 
-    def _has_own_name(self, text: str) -> bool:
+        names_found = sum(bool(name.search(bare)) for name in self.names)
+        return names_found >= min(2, len(self.names))
+
+    def _has_unique_name(self, text: str) -> bool:
         """Return whether a text has a name that is nobody else's."""
-        return any(way in text for way in self.subject.own)
+        return any(name in text for name in self.subject.unique_names)
 
-    def of_something_else(self, match: re.Match[str]) -> bool:
+    def is_about_other_object(self, verb: re.Match[str]) -> bool:
         """Return whether a verb's object is something else than what is asked about."""
-        if not say.TRANSITIVE.search(match[0]):
+        if not say.TRANSITIVE.search(verb[0]):
             return False
 
-        thing = say.OBJECT.match(match.string, match.end())
-        if thing is None or say.OUTCOME.search(thing[1]):
+        verb_object = say.OBJECT.match(verb.string, verb.end())
+        if verb_object is None or say.OUTCOME.search(verb_object[1]):
             return False
-        return not say.finds_any((*self.names, *self.others), thing[1])
+        return not say.finds_any((*self.names, *self.other_terms), verb_object[1])
 
 
 @lru_cache(maxsize=4096)  # every text of a round is held against the same questions
-def _asked(question: str) -> _Asked:
+def _asked_by(question: str) -> _Asked:
     """Return how texts may name what a question asks about, and how they may say that it has happened."""
     terms: dict[Kind, list[tuple[str, ...]]] = {"name": [], "figure": [], "word": []}
     for term in search_terms(question, MOST_TERMS):
-        terms.get(term.kind, []).append(tuple(map(_bare, term.ways)))
-    names = _names_asked(question, terms["name"])
+        spellings = tuple(map(_bare, term.ways))
+        terms.get(term.kind, []).append(spellings)
+    names = _names_with_translations(question, terms["name"])
     words = [first for first, *_ in terms["word"]]
 
     # What a text may call the subject beside its names: figures, words without their endings, translations.
-    figures = ["|".join(map(_figure_way, figure)) for figure in terms["figure"]]
+    figures = ["|".join(map(_figure_pattern, figure)) for figure in terms["figure"]]
     stems = [rf"\b{re.escape(word[: max(STEM, len(word) - 3)])}" for word in words]
     patterns = (*figures, *stems, *words_abroad(question))
-    others = tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
+    other_terms = tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
 
     # How a text may say that it has happened: in general, by the deed that is asked about, by its verb.
     verbs = [verb for verb in say.ENDS if re.search(rf"\b(?:{verb})\b", question, re.IGNORECASE)]
     past_forms = [say.ENDS[verb] for verb in verbs]
     happened = "|".join([say.SAYS_SO, *deeds_asked(question), *past_forms])
-    ends = re.compile(rf"\b(?:{happened})(?!\w)", re.IGNORECASE)
+    end_words = re.compile(rf"\b(?:{happened})(?!\w)", re.IGNORECASE)
 
-    keys = _keys_of(names, terms["word"])
+    keys = _keywords_of(names, terms["word"])
     subject = subject_of(question, names)
     if not names:
         # The other terms stand in for the names, and one of them is enough.
-        return _Asked(names=others, others=(), keys=keys, need=1, ends=ends, subject=subject)
+        return _Asked(
+            names=other_terms, other_terms=(), keys=keys, terms_needed=1, end_words=end_words, subject=subject
+        )
 
     # The verb of the question is no word of its subject.
     is_verb = re.compile("|".join(verbs) or "(?!)", re.IGNORECASE).fullmatch
-    plain = [word for word in words if not is_verb(word)]
-    need = min(2, len(names) + len(figures) + len(plain))
+    subject_words = [word for word in words if not is_verb(word)]
+    terms_needed = min(2, len(names) + len(figures) + len(subject_words))
     if len(names) == 1 and any(map(str.isdigit, names[0][0])):
-        need = 1  # a name with digits is nobody else's
+        terms_needed = 1  # a name with digits is nobody else's
 
-    named = tuple(re.compile("|".join((*_name_ways(name), *_ticker_ways(name)))) for name in names)
-    return _Asked(names=named, others=others, keys=keys, need=need, ends=ends, subject=subject)
+    name_patterns = []
+    for spellings in names:
+        ways = (*_name_patterns(spellings), *_ticker_patterns(spellings))
+        name_patterns.append(re.compile("|".join(ways)))
+    return _Asked(tuple(name_patterns), other_terms, keys, terms_needed, end_words, subject)
 
 
-def _names_asked(question: str, named: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Return the names of what a question asks about, each in all its ways, in other languages too."""
-    names = [(*name, *names_abroad(name)) for name in _whole_names(question, named)]
+def _names_with_translations(question: str, names: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return the names of what a question asks about, each in all its spellings, in other languages too."""
+    translated = [(*name, *names_abroad(name)) for name in _rejoined_names(question, names)]
     if "level" not in kinds_of(question):
-        return names
+        return translated
 
-    for word, called in say.GOODS.items():
+    for word, names_of_good in say.GOODS.items():
         if re.search(rf"\b{word}\b", question, re.IGNORECASE):
-            names.append(called)
-    return names
+            translated.append(names_of_good)
+    return translated
 
 
-def _keys_of(names: Sequence[Sequence[str]], words: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def _keywords_of(names: Sequence[Sequence[str]], words: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Return the small words one of which is in every text about a question: how its names end and begin."""
-    keys = dict[str, None]()
-    for way in chain.from_iterable(names or words):
-        parts = way.lower().split()
-        keys |= dict.fromkeys((parts[-1], parts[0]))
+    keywords = dict[str, None]()
+    for spelling in chain.from_iterable(names or words):
+        parts = spelling.lower().split()
+        keywords |= dict.fromkeys((parts[-1], parts[0]))
 
     tickers = chain.from_iterable(map(tickers_of, names))
-    return tuple(keys | dict.fromkeys(map(str.lower, tickers)))
+    return tuple(keywords | dict.fromkeys(map(str.lower, tickers)))
 
 
-def _whole_names(question: str, names: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def _rejoined_names(question: str, names: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Return the names with those joined that a common word parts: Golden State Warriors."""
-    whole: list[tuple[str, ...]] = []
-    for ways in names:
-        between = None
-        if whole:
-            between = re.search(rf"\b{re.escape(whole[-1][0])} ([A-Z]\w+) {re.escape(ways[0])}\b", question)
-        if between is None:
-            whole.append(ways)
+    joined: list[tuple[str, ...]] = []
+    for spellings in names:
+        match = None
+        if joined:
+            previous = re.escape(joined[-1][0])
+            match = re.search(rf"\b{previous} ([A-Z]\w+) {re.escape(spellings[0])}\b", question)
+        if match is None:
+            joined.append(spellings)
             continue
-        first = whole.pop()[0]
-        whole.append((between[0], f"{first} {between[1]}"))
-    return whole
+
+        previous = joined.pop()[0]
+        joined.append((match[0], f"{previous} {match[1]}"))  # in full, and without its last word
+    return joined
 
 
-def _name_ways(ways: Iterable[str]) -> Iterator[str]:
+def _name_patterns(spellings: Iterable[str]) -> Iterator[str]:
     """Yield how a text may call what is named: in full, by the last two words, by the last or the first."""
-    for way in ways:
-        parts = way.split()
-        written = re.escape(way)
+    for name in spellings:
+        parts = name.split()
+        full_name = re.escape(name)
         if any(map(str.isdigit, parts[-1])):
-            written = written.replace(r"\ ", "[ -]")
-        yield rf"(?i:(?<!\w){written}(?!\w))"  # before .NET there is no \b
-        initials = say.INITIAL.findall(way)
+            full_name = full_name.replace(r"\ ", "[ -]")
+        yield rf"(?i:(?<!\w){full_name}(?!\w))"  # before .NET there is no \b
+
+        initials = say.INITIAL.findall(name)
         if len(initials) >= SHORTEST:
-            number = say.NUMBERED.search(way)
+            number = say.NUMBERED.search(name)
             yield rf"\b{''.join(initials)}{number[0] if number else ''}(?!\w)"
-        if len(parts) > 2 and parts[-1] not in say.PRIZES:
-            yield rf"\b{re.escape(' '.join(parts[-2:]))}(?!\w)"
-        if len(parts) > 1 and parts[-1] in say.PRIZES:
-            yield rf"\b{re.escape(' '.join(parts[:-1]))}(?!\w)"
-        if len(parts) > 1 and say.CODE.fullmatch(parts[-1]):
-            yield rf"\b{re.escape(parts[-1])}(?!\w)"
-        singles = parts[-1:] + parts[:1] * bool(JOINING.intersection(parts)) if len(parts) > 1 else []
-        if (
-            len(parts) == 2
-            and len(parts[0]) > 5
-            and len(parts[1]) > 2
-            and not say.NATIONAL.fullmatch(parts[0])
-        ):
-            yield rf"\b{re.escape(parts[0])}(?!\w)"
-        yield from (
-            rf"\b{re.escape(x)}(?!\w)"
-            for x in singles
-            if len(x) > SHORTEST and x.casefold() not in COMMON and x not in say.GENERIC
-        )
+
+        shorter_names = _shorter_names(parts)
+        yield from (rf"\b{re.escape(shorter)}(?!\w)" for shorter in shorter_names)
 
 
-def _ticker_ways(ways: Sequence[str]) -> Iterator[str]:
+def _shorter_names(parts: Sequence[str]) -> Iterator[str]:
+    """Yield what may stand for a name of several words: fewer of them, or one."""
+    if len(parts) == 1:
+        return
+
+    first = parts[0]
+    last = parts[-1]
+    if last in say.PRIZES:
+        yield " ".join(parts[:-1])
+    elif len(parts) > 2:
+        yield " ".join(parts[-2:])
+    if say.CODE.fullmatch(last):
+        yield last
+
+    has_two_long_words = len(parts) == 2 and len(first) > 5 and len(last) > 2
+    if has_two_long_words and not say.NATIONAL.fullmatch(first):
+        yield first
+
+    single_words = [last, first] if JOINING.intersection(parts) else [last]
+    yield from filter(_may_stand_alone, single_words)
+
+
+def _may_stand_alone(word: str) -> bool:
+    """Return whether a word is long and special enough to stand for a whole name."""
+    return len(word) > SHORTEST and word.casefold() not in COMMON and word not in say.GENERIC
+
+
+def _ticker_patterns(ways: Sequence[str]) -> Iterator[str]:
     """Yield the tickers of what is named, in capitals only."""
     for ticker in tickers_of(ways):
         yield rf"\b{ticker}\b"
 
 
-def _figure_way(way: str) -> str:
-    plain = re.escape(way).replace("percent", "(?:percent|%|per cent)")
-    short = ""
-    if way.endswith(",000"):
-        short = f"|{way.removesuffix(',000')}k"
-    return rf"(?<![\d.,])(?:{plain}{short})(?!\d)"
+def _figure_pattern(figure: str) -> str:
+    """Return a pattern for a figure, with other words for percent, and 5k for 5,000."""
+    pattern = re.escape(figure).replace("percent", "(?:percent|%|per cent)")
+    if figure.endswith(",000"):
+        pattern += f"|{figure.removesuffix(',000')}k"
+    return rf"(?<![\d.,])(?:{pattern})(?!\d)"
 
 
-def _of_answer(part: _Part, title: str, question: str, at: datetime) -> Iterator[AuditFinding]:
+def _answers_in(part: _Part, title: str, question: str, at: datetime) -> Iterator[AuditFinding]:
     """Yield the first sentence that says how a question has ended."""
-    asked = _asked(question)
-    out = next((words for _, words in part.sentences if _is_out(words, title, asked, at)), None)
-    if out is not None:
-        yield AuditFinding("answer", out, part.place, question)
+    asked = _asked_by(question)
+    sentences = map(itemgetter(1), part.sentences)
+    knocked_out = next((words for words in sentences if _says_was_knocked_out(words, title, asked, at)), None)
+    if knocked_out is not None:
+        yield AuditFinding("answer", knocked_out, part.place, question)
         return
     if _is_of_other_stage(title, question):
         return
 
-    places = {place for key in asked.keys for place in _places(key, part.folded)}
-    places.update(candidates(part.words, asked.subject))
+    # only sentences with a word of the question are looked at, or all where the title has its name
+    positions = {position for key in asked.keys for position in _positions_of(key, part.folded)}
+    positions.update(candidates(part.words, asked.subject))
     if part.place == "text" and asked.is_named(title):
-        places.update(map(itemgetter(0), part.sentences))
+        positions.update(map(itemgetter(0), part.sentences))
 
-    for sentence in dict.fromkeys(map(part.sentence, sorted(places))):
-        pieces = dict.fromkeys((sentence, *sentence.split("; ")))
-        told = _answers(sentence, title, asked, question, at)
-        if told or any(_has_outcome(piece, title, asked, at) for piece in pieces):
+    for sentence in dict.fromkeys(map(part.sentence, sorted(positions))):
+        tells_end = _tells_end_by_verb(sentence, title, asked, question, at)
+        clauses = dict.fromkeys((sentence, *sentence.split("; ")))
+        if tells_end or any(_tells_outcome_without_verb(clause, title, asked, at) for clause in clauses):
             yield AuditFinding("answer", sentence, part.place, question)
             return
-    if asked.subject.mark is not None:
-        yield from _of_threshold(part, title, asked, at)
-    if part.place == "text" and _is_all_over(part.words, title, asked, at):
+
+    if asked.subject.figure_threshold is not None:
+        yield from _threshold_answers_in(part, title, asked, at)
+    if part.place == "text" and _is_wholly_about_the_past(part.words, title, asked, at):
         yield AuditFinding("answer", part.words, part.place, question)
 
 
-def _of_threshold(part: _Part, title: str, asked: _Asked, at: datetime) -> Iterator[AuditFinding]:
-    """Yield the first sentence, with the next, that states the figure which a threshold is asked of."""
-    threshold = asked.subject.mark
+def _threshold_answers_in(part: _Part, title: str, asked: _Asked, at: datetime) -> Iterator[AuditFinding]:
+    """Yield the first sentence, or pair of neighbours, that states the figure of a threshold's question."""
+    threshold = asked.subject.figure_threshold
     if threshold is None:
         return
 
+    question = asked.subject.question
     context = "" if part.place == "title" or _is_about_to_come(title) else title
     sentences = list(dict.fromkeys(map(itemgetter(1), part.sentences)))
     pairs = map(" ".join, pairwise(sentences))
-    for single, pair in zip_longest(sentences, pairs, fillvalue=""):
-        for words in filter(None, (single, pair)):
+    for sentence, pair in zip_longest(sentences, pairs, fillvalue=""):
+        for words in filter(None, (sentence, pair)):
             if not has_figure(_bare(words), threshold) or not asked.is_named(f"{words} {context}"):
                 continue
-            question = asked.subject.question
             if not _may_answer(words, question, at):
                 continue
             if asked.subject.statistics and is_elsewhere(words, question):
                 continue
+
             on_day = _is_at_the_time(words, asked, at)
             if tells_threshold(_bare(words), _bare(context), threshold, on_day):
-                yield AuditFinding("answer", words, part.place, asked.subject.question)
+                yield AuditFinding("answer", words, part.place, question)
                 return
 
 
-def _is_all_over(text: str, title: str, asked: _Asked, at: datetime) -> bool:
+def _is_wholly_about_the_past(text: str, title: str, asked: _Asked, at: datetime) -> bool:
     """Return whether a short text names what is asked about, and all of it is about what is over."""
     if not 0 < len(text) <= LONGEST or asked.subject.is_point:
         return False
+
     whole = f"{title}. {text}"
     kinds = asked.subject.kinds
-    if not (asked.is_told(whole, "") or (asked.is_single and asked.is_named(whole))):
+    is_about_question = asked.is_about_question(whole, "") or (asked.is_single and asked.is_named(whole))
+    if not is_about_question:
         return False
-    if kinds & {"deal", "treaty"} and not asked.has_its_names(whole):
+    # one side of an agreement makes others too
+    if kinds & {"deal", "treaty"} and not asked.has_enough_names(whole):
         return False
 
     open_words = (AHEAD, FORESEEN, say.OPEN, say.EARLIER, say.AGES_AGO, say.OTHERS)
     if say.finds_any(open_words, whole) or not _may_answer(whole, asked.subject.question, at):
         return False
-    return is_aftermath(_bare(whole), kinds) or asked.ends.search(whole) is not None
+    return is_aftermath(_bare(whole), kinds) or asked.end_words.search(whole) is not None
 
 
-def _is_out(sentence: str, title: str, asked: _Asked, at: datetime) -> bool:
+def _says_was_knocked_out(sentence: str, title: str, asked: _Asked, at: datetime) -> bool:
     """Return whether a sentence says that one who was to win a tournament has lost before its last stage."""
     if asked.subject.ousted is None or not asked.is_named(sentence):
         return False
     whole = f"{title} {sentence}"
-    if not asked.is_told(sentence, title) or say.ROUND_ROBIN.search(whole) or say.AGES_AGO.search(whole):
+    if (
+        not asked.is_about_question(sentence, title)
+        or say.ROUND_ROBIN.search(whole)
+        or say.AGES_AGO.search(whole)
+    ):
         return False
     if say.OPEN.search(sentence) or _is_dated_before(sentence, asked.subject.question, at):
         return False
@@ -559,7 +625,7 @@ def _may_answer(sentence: str, question: str, at: datetime) -> bool:
     return not _is_dated_before(sentence, question, at)
 
 
-def _has_outcome(sentence: str, title: str, asked: _Asked, at: datetime) -> bool:
+def _tells_outcome_without_verb(sentence: str, title: str, asked: _Asked, at: datetime) -> bool:
     """Return whether a sentence tells an outcome in another form than a verb, and of no other time."""
     sentence = say.COMPARED.sub("", sentence)
     if not _may_answer(sentence, asked.subject.question, at) or say.AGES_AGO.search(sentence):
@@ -568,27 +634,28 @@ def _has_outcome(sentence: str, title: str, asked: _Asked, at: datetime) -> bool
     bare = _bare(sentence)
     if tells_release(bare, asked.subject, at):
         return True
-    in_sentence = asked.is_named(sentence)
-    if not in_sentence and _is_about_to_come(title):
+    is_named_in_sentence = asked.is_named(sentence)
+    if not is_named_in_sentence and _is_about_to_come(title):
         return False
-    told = asked.is_told(f"{sentence} {title}", "")
-    is_single = asked.is_single and (in_sentence or asked.is_named(title))
-    if (told or is_single) and tells_presumed(bare, asked.subject):
+    is_about_question = asked.is_about_question(f"{sentence} {title}", "")
+    is_named = is_named_in_sentence or asked.is_named(title)
+    names_suffice = asked.is_single and is_named
+    if (is_about_question or names_suffice) and tells_presumed(bare, asked.subject):
         return True
 
     # What is taken for granted may stand beside what is to come; the forms from here on may not.
     if say.OTHERS.search(sentence) or say.OPEN.search(EXPECTATION.sub("", sentence)):
         return False
-    if tells_outcome(bare, asked.subject, in_sentence or asked.is_named(title), told, at):
+    if tells_outcome(bare, asked.subject, is_named, is_about_question, at):
         return True
-    return told and _is_over(sentence, title, asked)
+    return is_about_question and _is_over(sentence, title, asked)
 
 
 def _is_over(sentence: str, title: str, asked: _Asked) -> bool:
     """Return whether a sentence about a question has only words of what is over, and so has the title."""
     if say.EARLIER.search(sentence) or AHEAD.search(title) or FORESEEN.search(sentence):
         return False
-    if asked.subject.is_point or not asked.has_its_names(f"{sentence} {title}"):
+    if asked.subject.is_point or not asked.has_enough_names(f"{sentence} {title}"):
         return False
     return is_aftermath(_bare(sentence), asked.subject.kinds)
 
@@ -598,15 +665,15 @@ def _is_about_to_come(title: str) -> bool:
     return say.finds_any((say.PREVIEW, say.OPEN, say.STAGE), title)
 
 
-def _places(key: str, text: str) -> Iterator[int]:
-    """Yield each place where a word stands in a text."""
-    place = text.find(key)
-    while place >= 0:
-        yield place
-        place = text.find(key, place + len(key))
+def _positions_of(word: str, text: str) -> Iterator[int]:
+    """Yield each position at which a word stands in a text."""
+    position = text.find(word)
+    while position >= 0:
+        yield position
+        position = text.find(word, position + len(word))
 
 
-def _answers(sentence: str, title: str, asked: _Asked, question: str, at: datetime) -> bool:
+def _tells_end_by_verb(sentence: str, title: str, asked: _Asked, question: str, at: datetime) -> bool:
     """Return whether a sentence has a verb by which such a question ends, with what is asked about."""
     sentence = EXPECTATION.sub("", say.COMPARED.sub("", sentence))
     if not _may_answer(sentence, question, at) or say.AGES_AGO.search(sentence):
@@ -617,29 +684,34 @@ def _answers(sentence: str, title: str, asked: _Asked, question: str, at: dateti
     if asked.subject.is_period and is_of_other_period(sentence, question, at):
         return False
 
-    matches = islice(asked.ends.finditer(sentence), MOST_ENDS)
-    return any(_ends_it(sentence, match, title, asked) for match in matches)
+    matches = islice(asked.end_words.finditer(sentence), MOST_ENDS)
+    return any(_is_verb_about_question(sentence, match, title, asked) for match in matches)
 
 
-def _ends_it(sentence: str, match: re.Match[str], title: str, asked: _Asked) -> bool:
+def _is_verb_about_question(sentence: str, verb: re.Match[str], title: str, asked: _Asked) -> bool:
     """Return whether the verb that was matched is said of what is asked about, and of something over."""
-    clause = _clause(sentence, match.start(), match.end())
-    if _is_no_verb(sentence, match):
+    clause = _clause(sentence, verb.start(), verb.end())
+    if _is_not_a_past_verb(sentence, verb):
         return False
     if say.EARLIER.search(clause) or say.OPEN.search(clause) or say.OTHERS.search(clause):
         return False
 
-    low = max((cut.end() for cut in say.HARD.finditer(sentence, 0, match.start())), default=0)
-    after = say.HARD.search(sentence, match.end())
-    part = sentence[low : after.start() if after else len(sentence)]
-    if asked.subject.kinds & {"deal", "treaty"} and not asked.has_its_names(f"{part} {title}"):
+    # the main part of the sentence with the verb, between a semicolon or a "but" and the next
+    part_start = max((cut.end() for cut in say.HARD.finditer(sentence, 0, verb.start())), default=0)
+    next_cut = say.HARD.search(sentence, verb.end())
+    part = sentence[part_start : next_cut.start() if next_cut else len(sentence)]
+
+    kinds = asked.subject.kinds
+    if kinds & {"deal", "treaty"} and not asked.has_enough_names(f"{part} {title}"):
         return False
-    if asked.is_told(part, title) and not asked.of_something_else(match):
+    if asked.is_about_question(part, title) and not asked.is_about_other_object(verb):
         return True
-    if asked.subject.kinds & {"departure", "court"} and asked.is_named(part) and say.GONE.search(part):
+    if kinds & {"departure", "court"} and asked.is_named(part) and say.GONE.search(part):
         return True
-    is_anaphor = say.ANAPHOR.match(sentence) is not None
-    return is_anaphor and asked.is_told(title, "") and not _is_about_to_come(title)
+
+    # "The bill passed" is about the title's bill
+    refers_to_title = say.ANAPHOR.match(sentence) is not None
+    return refers_to_title and asked.is_about_question(title, "") and not _is_about_to_come(title)
 
 
 def _is_at_the_time(sentence: str, asked: _Asked, at: datetime) -> bool:
@@ -650,11 +722,13 @@ def _is_at_the_time(sentence: str, asked: _Asked, at: datetime) -> bool:
     return say.LAST_DAY.search(sentence) is not None
 
 
-def _is_no_verb(sentence: str, match: re.Match[str]) -> bool:
+def _is_not_a_past_verb(sentence: str, word: re.Match[str]) -> bool:
     """Return whether a word that may end a question is a habit, a plural or a noun where it stands."""
-    if say.HABIT.search(sentence, 0, match.start()) or say.PLURAL.match(sentence, match.end()):
+    if say.HABIT.search(sentence, 0, word.start()) or say.PLURAL.match(sentence, word.end()):
         return True
-    return bool(say.MOVE.fullmatch(match[0]) and say.AS_A_NOUN.search(sentence, 0, match.start()))
+
+    is_noun = say.MOVE.fullmatch(word[0]) and say.AS_A_NOUN.search(sentence, 0, word.start())
+    return bool(is_noun)
 
 
 @lru_cache(maxsize=4096)
@@ -666,15 +740,19 @@ def _is_dated_before(sentence: str, question: str, at: datetime) -> bool:
     """Return whether a sentence names a day or month that was over, and none that the question asks of."""
     if is_of_other_quarter(sentence, question):
         return True
-    asked_of = _days_of(question, at)
-    if any(day.last <= at and day.at not in asked_of for day in written_dates(sentence, at)):
+
+    days_asked = _days_of(question, at)
+    if any(day.last <= at and day.at not in days_asked for day in written_dates(sentence, at)):
         return True
+
     for match in say.BARE_MONTH.finditer(sentence):
         month = (match["month"] or match["owning"]).casefold()
-        ahead = (MONTHS[month] - at.month) % 12
-        if ahead > COMING_MONTHS and month not in question.casefold():
+        months_ahead = (MONTHS[month] - at.month) % 12
+        if months_ahead > COMING_MONTHS and month not in question.casefold():
             return True
+
     for match in say.BARE_YEAR.finditer(sentence):
-        if int(match["year"]) < at.year and match["year"] not in question:
+        year = match["year"]
+        if int(year) < at.year and year not in question:
             return True
     return False

@@ -148,14 +148,20 @@ def names_abroad(ways: Iterable[str]) -> list[str]:
     """
     abroad = []
     for way in ways:
-        small = way.casefold()
+        text = way.casefold()
         for name, exonyms in EXONYMS.items():
-            if small == name or small.endswith(f" {name}") or (" " in name and name in small):
+            ends_with_name = text == name or text.endswith(f" {name}")
+            has_several_words = " " in name
+            if ends_with_name or (has_several_words and name in text):
                 abroad += exonyms
     return abroad
 
 
 def words_abroad(question: str) -> list[str]:
     """Return patterns of the words of a question in other languages, one for each of its things."""
-    asked = set(re.findall(r"[a-z]+", question.casefold()))
-    return [rf"\b(?:{ways})\b" for words, ways in _ABROAD if any(map(words.fullmatch, asked))]
+    question_words = set(re.findall(r"[a-z]+", question.casefold()))
+    patterns = []
+    for english, foreign_words in _ABROAD:
+        if any(map(english.fullmatch, question_words)):
+            patterns.append(rf"\b(?:{foreign_words})\b")
+    return patterns

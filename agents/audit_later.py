@@ -103,27 +103,30 @@ def tells_coming_month(sentence: str, at: datetime) -> bool:
     True
     """
     for match in MONTH.finditer(sentence):
-        ahead = (MONTHS[match["month"].casefold()] - at.month) % 12
-        if not 0 < ahead <= SOON:
+        months_ahead = (MONTHS[match["month"].casefold()] - at.month) % 12
+        if not 0 < months_ahead <= SOON:
             continue
 
-        begin = 0
+        clause_start = 0
         for cut in CLAUSE.finditer(sentence, 0, match.start()):
-            begin = cut.end()
-        end = CLAUSE.search(sentence, match.end())
-        clause = sentence[begin : end.start() if end else len(sentence)]
+            clause_start = cut.end()
+        next_cut = CLAUSE.search(sentence, match.end())
+        clause = sentence[clause_start : next_cut.start() if next_cut else len(sentence)]
+
         if finds_any((COMING, OPEN, EARLIER, UNSURE, _BETWEEN), clause):
             continue
         if OPEN_ABROAD.search(without_accents(clause)):
             continue
 
-        verbs = [
-            *PAST.finditer(sentence, begin, match.start()),
-            *_PAST_ABROAD.finditer(sentence, begin, match.start()),
+        past_verbs = [
+            *PAST.finditer(sentence, clause_start, match.start()),
+            *_PAST_ABROAD.finditer(sentence, clause_start, match.start()),
         ]
-        if not verbs:
+        if not past_verbs:
             continue
-        last = max(verb.end() for verb in verbs)
-        if match.start() - last <= FEW and not _APPOINTED.search(sentence, last, match.start()):
+
+        verb_end = max(verb.end() for verb in past_verbs)
+        is_near = match.start() - verb_end <= FEW
+        if is_near and not _APPOINTED.search(sentence, verb_end, match.start()):
             return True
     return False

@@ -178,29 +178,35 @@ LONG_NAME = 3
 """A name of so many words is nobody else's."""
 
 
-def tells_outcome(sentence: str, subject: Subject, named: bool, told: bool, at: datetime) -> bool:
+def tells_outcome(
+    sentence: str, subject: Subject, is_named: bool, is_about_question: bool, at: datetime
+) -> bool:
     """Return whether a sentence, without accents, tells how a question ended.
 
-    It has a name of the question where it is `named`; it is `told` to be about the question where it has
-    enough of its other words too.
+    `is_named` is whether it has a name of the question, `is_about_question` whether it has enough of the
+    question's other words too.
     """
     if _has_score(sentence, subject):
         return True
-    if named and _tells_figure(sentence, subject, told, at):
+    if is_named and _has_figure_beside_expectation(sentence, subject, is_about_question, at):
         return True
     sentence = EXPECTATION.sub("", sentence)
-    if _tells_statistic(sentence, subject, told, at):
+    if _has_statistic_of_month(sentence, subject, is_about_question, at):
         return True
     if FORESEEN.search(sentence):
         return False
-    if not named:
+    if not is_named:
         return False
 
-    if _ends_period(sentence, subject.question, at) or _is_past_threshold(sentence, subject.threshold):
+    if _has_value_at_period_end(sentence, subject.question, at) or _has_price_reached(
+        sentence, subject.price_threshold
+    ):
         return True
-    if tells_abroad(sentence, _kinds_at(sentence, subject)) or (told and _is_decided(sentence, subject)):
+    if tells_abroad(sentence, _kinds_of_sentence(sentence, subject)) or (
+        is_about_question and _is_decided(sentence, subject)
+    ):
         return True
-    return _is_settled(sentence, subject, told)
+    return _has_tally_or_label(sentence, subject, is_about_question)
 
 
 def _has_score(sentence: str, subject: Subject) -> bool:
@@ -214,30 +220,35 @@ def _is_decided(sentence: str, subject: Subject) -> bool:
     """Return whether a sentence has a decision as a noun, or one side of a match behind its defeat."""
     if "vote" in subject.kinds and tells_decision(sentence):
         return True
-    return (
-        subject.beaten is not None and subject.beaten.search(sentence) is not None and is_match_told(sentence)
-    )
+
+    names_beaten_side = subject.beaten is not None and subject.beaten.search(sentence) is not None
+    return names_beaten_side and is_match_told(sentence)
 
 
-def _kinds_at(sentence: str, subject: Subject) -> frozenset[Kind]:
+def _kinds_of_sentence(sentence: str, subject: Subject) -> frozenset[Kind]:
     """Return the kinds of a question that a verb can end: not by a level of another time, or of any day."""
-    if subject.is_point or (subject.mark is not None and is_of_other_time(sentence, subject.mark)):
+    if subject.is_point or (
+        subject.figure_threshold is not None and is_of_other_time(sentence, subject.figure_threshold)
+    ):
         return subject.kinds - {"level"}
     return subject.kinds
 
 
-def _tells_figure(sentence: str, subject: Subject, told: bool, at: datetime) -> bool:
+def _has_figure_beside_expectation(
+    sentence: str, subject: Subject, is_about_question: bool, at: datetime
+) -> bool:
     """Return whether a sentence has the figure that a question asks of beside what was expected of it."""
     if "level" not in subject.kinds:
         return False
     if is_of_other_period(sentence, subject.question, at) or is_elsewhere(sentence, subject.question):
         return False
 
-    expected = EXPECTATION.search(sentence)
-    if told and expected is not None:
-        before = sentence[: expected.start()]
+    expectation = EXPECTATION.search(sentence)
+    if is_about_question and expectation is not None:
+        before = sentence[: expectation.start()]
         if FIGURE.search(before) and not FORESEEN.search(before):
             return True
+
     if DEBUT.search(sentence) and not FORESEEN.search(sentence):
         return True
     return bool(REPORTED.search(subject.question) and BEATEN.search(sentence))
@@ -245,32 +256,40 @@ def _tells_figure(sentence: str, subject: Subject, told: bool, at: datetime) -> 
 
 def is_of_other_period(sentence: str, question: str, at: datetime) -> bool:
     """Return whether a sentence names a month or a quarter, and none that a question asks of."""
-    asked = _months_asked(question, at)
-    named = {MONTHS.get(word.casefold(), 0) for word in re.findall(r"\b[A-Z][A-Za-z]{2,}\b", sentence)} - {0}
-    if named and not named & asked:
+    capitalized = re.findall(r"\b[A-Z][A-Za-z]{2,}\b", sentence)
+    months = {MONTHS.get(word.casefold(), 0) for word in capitalized} - {0}
+    if months and months.isdisjoint(_months_asked(question, at)):
         return True
-    quarters = set(re.findall(r"\bQ[1-4]\b|\b(?:first|second|third|fourth) quarter", sentence, re.IGNORECASE))
-    wanted = re.findall(r"\bQ[1-4]\b|\b(?:first|second|third|fourth) quarter", question, re.IGNORECASE)
-    return bool(quarters and wanted) and set(map(_quarter, quarters)).isdisjoint(map(_quarter, wanted))
+
+    quarter = r"\bQ[1-4]\b|\b(?:first|second|third|fourth) quarter"
+    quarters = set(map(_quarter_number, re.findall(quarter, sentence, re.IGNORECASE)))
+    quarters_asked = set(map(_quarter_number, re.findall(quarter, question, re.IGNORECASE)))
+    return bool(quarters and quarters_asked) and quarters.isdisjoint(quarters_asked)
 
 
-def _quarter(words: str) -> int:
-    """Return the number of a quarter."""
-    if words[1:].isdigit():
-        return int(words[1:])
-    return 1 + QUARTERS.index(words.split(maxsplit=1)[0].casefold())
+def _quarter_number(text: str) -> int:
+    """Return the number of a quarter written as Q2 or as second quarter."""
+    digit = text[1:]
+    if digit.isdigit():
+        return int(digit)
+
+    ordinal = text.split(maxsplit=1)[0].casefold()
+    return 1 + QUARTERS.index(ordinal)
 
 
-def _is_past_threshold(sentence: str, threshold: float | None) -> bool:
+def _has_price_reached(sentence: str, threshold: float | None) -> bool:
     """Return whether a sentence has a price that is as high as the one that was to be reached."""
     if threshold is None:
         return False
 
     for match in PRICE.finditer(sentence):
-        value = float(match["figure"].replace(",", ""))
+        price = float(match["figure"].replace(",", ""))
         if match["unit"]:
-            value *= 1_000
-        if threshold <= value <= threshold * LARGEST_PRICE and STANDS_AT.search(sentence[: match.start()]):
+            price *= 1_000
+
+        # far above the threshold it is the price of something else
+        is_of_same_thing = threshold <= price <= threshold * LARGEST_PRICE
+        if is_of_same_thing and STANDS_AT.search(sentence[: match.start()]):
             return True
     return False
 
@@ -284,7 +303,7 @@ def tells_presumed(sentence: str, subject: Subject) -> bool:
     return is_presumed(subject.past, sentence, subject.question, OPEN)
 
 
-def _is_settled(sentence: str, subject: Subject, told: bool) -> bool:
+def _has_tally_or_label(sentence: str, subject: Subject, is_about_question: bool) -> bool:
     """Return whether a sentence has a tally or a label by which such a question is over."""
     if subject.labels is not None and subject.labels.search(sentence):
         return True
@@ -292,10 +311,12 @@ def _is_settled(sentence: str, subject: Subject, told: bool) -> bool:
         return True
     if OPEN_ABROAD.search(sentence):
         return False
-    told = told or _has_long_name(sentence, subject)
+
+    names_question = is_about_question or _has_long_name(sentence, subject)
     if TALLY.search(sentence):
-        return told or any(stem in sentence.casefold() for stem in subject.deeds)
-    return told and finds_any((COUNTED, LABEL, SETTLED), sentence)
+        small = sentence.casefold()
+        return names_question or any(stem in small for stem in subject.deeds)
+    return names_question and finds_any((COUNTED, LABEL, SETTLED), sentence)
 
 
 def candidates(text: str, subject: Subject) -> Iterator[int]:
@@ -320,10 +341,10 @@ def tells_release(sentence: str, subject: Subject, at: datetime) -> bool:
     match = subject.releases.search(sentence)
     if match is not None and not UNRELEASED.search(sentence):
         return True
-    return any(_is_later(match, at) for match in subject.identifiers.finditer(sentence))
+    return any(_is_day_after(match, at) for match in subject.identifiers.finditer(sentence))
 
 
-def _is_later(match: re.Match[str], at: datetime) -> bool:
+def _is_day_after(match: re.Match[str], at: datetime) -> bool:
     """Return whether the day that was matched is later than an instant."""
     year, month, day = map(int, match.groups())
     try:
@@ -332,20 +353,23 @@ def _is_later(match: re.Match[str], at: datetime) -> bool:
         return False
 
 
-def _ends_period(sentence: str, question: str, at: datetime) -> bool:
+def _has_value_at_period_end(sentence: str, question: str, at: datetime) -> bool:
     """Return whether a sentence gives a value at the end of the month, or its quarter, that is asked of."""
     match = ENDS_PERIOD.search(sentence)
     if match is None:
         return False
 
     period = (match["period"] or match["last"] or match["final"]).casefold()
-    months = _months_asked(question, at)
-    quarter = period.removesuffix(" quarter")
-    if quarter in QUARTERS and period != quarter:
-        return any((month - 1) // 3 == QUARTERS.index(quarter) for month in months)
+    months_asked = _months_asked(question, at)
+    ordinal = period.removesuffix(" quarter")
+    is_quarter = period != ordinal
+    if is_quarter and ordinal in QUARTERS:
+        quarter = QUARTERS.index(ordinal)
+        return any((month - 1) // 3 == quarter for month in months_asked)
+
     if period == "year":
-        return 12 in months
-    return MONTHS.get(period.partition(" ")[0], 0) in months
+        return 12 in months_asked
+    return MONTHS.get(period.partition(" ")[0], 0) in months_asked
 
 
 def _months_asked(question: str, at: datetime) -> set[int]:
@@ -353,43 +377,47 @@ def _months_asked(question: str, at: datetime) -> set[int]:
     months = set()
     for word in re.findall(r"[A-Za-z]{3,}", question):
         month = MONTHS.get(word.casefold(), 0)
-        if month and (month - at.month + 1) % 12 <= 7:
+        months_after_last = (month - at.month + 1) % 12
+        if month and months_after_last <= 7:
             months.add(month)
     return months
 
 
-def _regions(text: str) -> set[str]:
+def _country_codes(text: str) -> set[str]:
     """Return the countries that a text names, by the first letters of their words."""
-    called = set(map(str.casefold, REGIONS.findall(text)))
-    return {_COUNTRY.get(region[:4], region[:4]) for region in called}
+    beginnings = {region.casefold()[:4] for region in REGIONS.findall(text)}
+    return {_COUNTRY.get(beginning, beginning) for beginning in beginnings}
 
 
 def is_elsewhere(text: str, question: str) -> bool:
     """Return whether a text names a country that a question does not."""
-    return bool(_regions(text) - _regions(question))
+    return bool(_country_codes(text) - _country_codes(question))
 
 
-def _tells_statistic(sentence: str, subject: Subject, told: bool, at: datetime) -> bool:
+def _has_statistic_of_month(sentence: str, subject: Subject, is_about_question: bool, at: datetime) -> bool:
     """Return whether a sentence has the figure of a statistic for the month that is asked of."""
-    is_known = finds_any(subject.statistics, sentence)
-    if not is_known and not (told and subject.is_period):
+    names_statistic = finds_any(subject.statistics, sentence)
+    if not names_statistic and not (is_about_question and subject.is_period):
+        return False
+    if is_elsewhere(sentence, subject.question) or SURVEYED.search(sentence):
         return False
 
     months = _months_asked(subject.question, at)
-    if is_elsewhere(sentence, subject.question) or SURVEYED.search(sentence):
-        return False
-    if is_known and _has_row(sentence, months) and not FORESEEN.search(sentence):
+    if names_statistic and _has_table_row(sentence, months) and not FORESEEN.search(sentence):
         return True
-    figure = (FIGURE if is_known else NUMBER).search(sentence)
+
+    figure_pattern = FIGURE if names_statistic else NUMBER
+    figure = figure_pattern.search(sentence)
     if figure is None or FORESEEN.search(sentence, 0, figure.start()):
         return False
-    if not is_known and AHEAD.search(sentence):
+    if not names_statistic and AHEAD.search(sentence):
         return False
-    words = re.findall(r"\b[A-Z][A-Za-z]{2,}\b", sentence)
-    return any(MONTHS.get(word.casefold(), 0) in months for word in words)
+
+    capitalized = re.findall(r"\b[A-Z][A-Za-z]{2,}\b", sentence)
+    return any(MONTHS.get(word.casefold(), 0) in months for word in capitalized)
 
 
-def _has_row(sentence: str, months: Set[int]) -> bool:
+def _has_table_row(sentence: str, months: Set[int]) -> bool:
     """Return whether a row of a table has a figure beside one of these months: "May 3.2, Jun 3.1"."""
     return any(MONTHS.get(match["month"].casefold(), 0) in months for match in ROW.finditer(sentence))
 

@@ -259,46 +259,47 @@ def presumed_ways(question: str, kinds: frozenset[Kind], names: Sequence[Sequenc
         certain.append(rf"\b{SINCE} {_THE} {between}(?:{events})\b")
         past.append(rf"\b{AFTER} {_THE} {between}(?:{events})\b")
 
-    abroad = "|".join(_EVENTS_ABROAD[kind] for kind in sorted(kinds & _EVENTS_ABROAD.keys()))
-    if abroad:
+    events_abroad = "|".join(_EVENTS_ABROAD[kind] for kind in sorted(kinds & _EVENTS_ABROAD.keys()))
+    if events_abroad:
         between = rf" ?(?:{_THE_ABROAD} |l')?(?:[\w%.-]+ ){{0,3}}?"
-        certain.append(rf"(?<!\w)(?:{_SINCE_ABROAD}){between}(?:{abroad})\b")
-        past.append(rf"(?<!\w)(?:{_AFTER_ABROAD}){between}(?:{abroad})\b")
+        certain.append(rf"(?<!\w)(?:{_SINCE_ABROAD}){between}(?:{events_abroad})\b")
+        past.append(rf"(?<!\w)(?:{_AFTER_ABROAD}){between}(?:{events_abroad})\b")
 
-    called = "|".join(map(re.escape, _short_ways(names)))
-    certain += _settled_ways(question, kinds, called)
+    name_pattern = "|".join(map(re.escape, _names_and_last_words(names)))
+    certain += _patterns_after_the_end(question, kinds, name_pattern)
     if kinds & {"release", "launch"}:
-        certain += _owned_ways(names)
+        certain += _ownership_patterns(names)
         past.append(_BOUGHT)
     if "rate" in kinds:
         past.append(rf"\b(?:{_EVENTS_ABROAD['rate']}) (?:d\w [\d,.]+ \w+ )?(?:{_ANNOUNCED})\b")
-    if "departure" in kinds and called:
-        left = rf"(?:'s? (?:\w+ )?(?:exit|departure)| (?:{_SINCE_LEFT}))"
-        certain.append(rf"\bsince (?:\w+ ){{0,3}}(?:{called}){left}")
-        past += _departure_ways(question, called)
-    if "court" in kinds and called:
+    if "departure" in kinds and name_pattern:
+        has_left = rf"(?:'s? (?:\w+ )?(?:exit|departure)| (?:{_SINCE_LEFT}))"
+        certain.append(rf"\bsince (?:\w+ ){{0,3}}(?:{name_pattern}){has_left}")
+        past += _departure_patterns(question, name_pattern)
+    if "court" in kinds and name_pattern:
         past.append(
-            rf"\b(?:\w+|life) (?:years|months|in prison) for (?:\w+ )?(?:{called})"
-            rf"|(?:{called}),? (?:who was )?(?:convicted|jailed|acquitted)"
+            rf"\b(?:\w+|life) (?:years|months|in prison) for (?:\w+ )?(?:{name_pattern})"
+            rf"|(?:{name_pattern}),? (?:who was )?(?:convicted|jailed|acquitted)"
             r"|\bconvicted (?:\w+ )?(?:man|woman|felon|fraudster|criminal|murderer|spy|banker|mayor"
             r"|president)"
-            rf"|\b(?:{called}) (?:acquittal|conviction|sentencing)\b"
+            rf"|\b(?:{name_pattern}) (?:acquittal|conviction|sentencing)\b"
             r"|\bverdict (?:took|came|was|read)|\bpenal colony\b|\bjailed\b|\bfound to have\b"
         )
     if "contest" in kinds:
-        past += _prize_ways(names)
+        past += _prize_patterns(names)
     return "|".join(certain), "|".join(past)
 
 
-def _owned_ways(names: Sequence[Sequence[str]]) -> list[str]:
+def _ownership_patterns(names: Sequence[Sequence[str]]) -> list[str]:
     """Return how people speak of what they have had for a while, and of the time since it came out."""
     ways = list(chain.from_iterable(names))
-    numbered = [way for way in ways if any(map(str.isdigit, way))]
-    chosen = numbered or ways
-    chosen = [*chosen, *(way.removesuffix(".0") for way in chosen if re.search(r"\d\.0$", way))]
-    if not chosen:
+    with_number = [way for way in ways if any(map(str.isdigit, way))]
+    products = with_number or ways
+    if not products:
         return []
-    longest_first = sorted(set(chosen), key=lambda way: (-len(way), way))
+
+    without_zero = [way.removesuffix(".0") for way in products if re.search(r"\d\.0$", way)]
+    longest_first = sorted({*products, *without_zero}, key=lambda way: (-len(way), way))
     called = rf"(?:{'|'.join(map(re.escape, longest_first))})"
     unfinished = r"[ -](?:\w+ )?(?:beta|alpha|rc|preview|demo|prototype|nightly)"
     article = r"(?:(?:the|my|an?|el|la|las|los|le|les|il|lo|os?|as|dem|der|meinem) |\w+'s? )"
@@ -312,7 +313,7 @@ def _owned_ways(names: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _settled_ways(question: str, kinds: frozenset[Kind], called: str) -> list[str]:
+def _patterns_after_the_end(question: str, kinds: frozenset[Kind], called: str) -> list[str]:
     """Return what is said only after the end of a question of these kinds, whatever stands beside it."""
     settled = [rf"\bhaving (?:\w+ ){{0,2}}(?:{_DONE})\b", _LAPSED]
     # An appeal that is asked about is against a ruling that was there before.
@@ -329,7 +330,7 @@ def _settled_ways(question: str, kinds: frozenset[Kind], called: str) -> list[st
     return settled
 
 
-def _departure_ways(question: str, called: str) -> list[str]:
+def _departure_patterns(question: str, called: str) -> list[str]:
     """Return how texts speak of somebody who has left, and of who came after."""
     past = [
         (
@@ -360,29 +361,25 @@ def _departure_ways(question: str, called: str) -> list[str]:
     return past
 
 
-def _short_ways(names: Sequence[Sequence[str]]) -> list[str]:
+def _names_and_last_words(names: Sequence[Sequence[str]]) -> list[str]:
     """Return the names in full, and the last word of each that has several."""
-    short = []
-    for ways in names:
-        for way in ways:
-            short.append(way)
-            last = way.split()[-1]
-            if last != way and len(last) > 2:
-                short.append(last)
-    return short
+    called = []
+    for name in chain.from_iterable(names):
+        called.append(name)
+        last_word = name.split()[-1]
+        if last_word != name and len(last_word) > 2:
+            called.append(last_word)
+    return called
 
 
-def _prize_ways(names: Sequence[Sequence[str]]) -> list[str]:
+def _prize_patterns(names: Sequence[Sequence[str]]) -> list[str]:
     """Return how a text calls who has won what has one of these names."""
+    kind_at_end = r" (?:Prize|Awards?|Cup|Championships?|Open|Bowl|Grand Prix|Finals?|Medal|Trophy|Series)$"
     prizes = []
-    for ways in names:
-        for way in ways:
-            short = re.sub(
-                r" (?:Prize|Awards?|Cup|Championships?|Open|Bowl|Grand Prix|Finals?|Medal|Trophy|Series)$",
-                "",
-                way,
-            )
-            prizes += [re.escape(way), re.escape(short)]
+    for name in chain.from_iterable(names):
+        without_kind = re.sub(kind_at_end, "", name)
+        prizes += [re.escape(name), re.escape(without_kind)]
+
     called = "|".join(sorted(set(prizes), key=len, reverse=True))
     if not called:
         return []
@@ -409,11 +406,14 @@ def is_presumed(
     """
     if pattern is None:
         return False
-    asked = question.casefold()
-    for match in pattern.finditer(sentence):
-        if unsure.search(sentence, 0, match.end()):
+
+    small_question = question.casefold()
+    for event in pattern.finditer(sentence):
+        if unsure.search(sentence, 0, event.end()):
             return False
-        other = _ANOTHER.findall(sentence, match.start(), match.end())
-        if all(word.casefold() in asked for word in other):
+
+        # "the latest cut" is another event, unless the question itself says "latest"
+        words_of_others = _ANOTHER.findall(sentence, event.start(), event.end())
+        if all(word.casefold() in small_question for word in words_of_others):
             return True
     return False

@@ -1,7 +1,7 @@
 """What a question is about, with the patterns of texts that tell how it ended, compiled once. Pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, permutations
 
@@ -111,15 +111,15 @@ DEEDS = re.compile(
 class Subject:
     """What a question is about: its text, its kinds, the ways to write each of its names, and its patterns.
 
-    A pattern is None where the question is of another kind. `threshold` is the value that a price has to
-    reach at any time; where `is_point`, it is asked at one time only. `mark` is the threshold that figures in
-    texts are held against.
+    A pattern is None where the question is of another kind. `unique_names` are nobody else's.
+    `price_threshold` is the value that a price has to reach at any time; where `is_point`, it is asked at one
+    time only. `figure_threshold` is the threshold that figures in texts are held against.
     """
 
     question: str
     kinds: frozenset[Kind]
     names: Sequence[Sequence[str]]
-    own: tuple[str, ...]
+    unique_names: tuple[str, ...]
     scores: re.Pattern[str] | None
     beaten: re.Pattern[str] | None
     ousted: re.Pattern[str] | None
@@ -130,10 +130,10 @@ class Subject:
     past: re.Pattern[str] | None
     statistics: Sequence[re.Pattern[str]]
     deeds: frozenset[str]
-    threshold: float | None
+    price_threshold: float | None
     is_point: bool
     is_period: bool
-    mark: Threshold | None
+    figure_threshold: Threshold | None
 
 
 def subject_of(question: str, names: Sequence[Sequence[str]]) -> Subject:
@@ -144,43 +144,39 @@ def subject_of(question: str, names: Sequence[Sequence[str]]) -> Subject:
     labels = None
     ousted = None
     if "contest" in kinds:
-        scores = _one_of(_score_ways(names))
-        labels = _one_of(_label_ways(names))
-        beaten = _beaten_ways(names)
+        scores = _pattern_of_any(_score_patterns(names))
+        labels = _pattern_of_any(_heading_patterns(names))
+        beaten = _defeat_pattern(names)
         if not PAIRED.search(question):
-            ousted = _ousted_ways(names)
+            ousted = _elimination_pattern(names)
 
     releases = None
     identifiers = None
-    names = [*names, *_versions(question, names)]
-    telling = [way for ways in names for way in ways if " " in way or any(map(str.isdigit, way))]
+    names = [*names, *_numbered_versions(question, names)]
+    spellings = list(chain.from_iterable(names))
+    telling = [name for name in spellings if " " in name or any(map(str.isdigit, name))]
     if telling and "release" in kinds:
-        called = "|".join(re.escape(way).replace(r"\ ", "[ :@=-]") for way in telling)
-        numbered = "|".join(_numbered_ways(telling))
+        called = "|".join(re.escape(name).replace(r"\ ", "[ :@=-]") for name in telling)
         exists = (
             rf"(?<!\w)(?:{called})(?:{OUT})|\b{USED}(?:{called})(?![\w.-])"
             rf"|(?:{QUOTED}|{PINNED})(?:{called})(?![\w.]|-?(?:rc|beta|alpha|dev|pre|nightly))"
         )
-        if numbered:
-            exists += f"|{numbered}"
+        ordinals = "|".join(_ordinal_patterns(telling))
+        if ordinals:
+            exists += f"|{ordinals}"
         releases = re.compile(exists, re.IGNORECASE)
         identifiers = re.compile(
             rf"(?<!\w)(?:{called})(?:-[a-z]+){{0,2}}(?:-| \()(20\d\d)-?(\d\d)-?(\d\d)(?!\d)", re.IGNORECASE
         )
 
     certain, past = presumed_ways(question, kinds, names)
-    reached = _REACHES.search(question)
-    threshold = None
-    if reached is not None:
-        threshold = float(reached["figure"].replace(",", ""))
-        if reached["unit"]:
-            threshold *= 1_000
-    is_point = "level" in kinds and _POINT.search(question) is not None
+    is_of_level = "level" in kinds
+    is_point = is_of_level and _POINT.search(question) is not None
     return Subject(
         question,
         kinds,
         names,
-        _own_names(kinds, names),
+        _unique_names(kinds, names),
         scores,
         beaten,
         ousted,
@@ -191,41 +187,54 @@ def subject_of(question: str, names: Sequence[Sequence[str]]) -> Subject:
         re.compile(past, re.IGNORECASE) if past else None,
         [words for words in STATISTICS if words.search(question)],
         frozenset(word[:5].casefold() for word in DEEDS.findall(question)),
-        threshold,
+        _price_to_reach(question),
         is_point,
-        "level" in kinds and _PERIOD.search(question) is not None and not is_point,
-        threshold_of(question, is_point) if "level" in kinds else None,
+        is_of_level and _PERIOD.search(question) is not None and not is_point,
+        threshold_of(question, is_point) if is_of_level else None,
     )
 
 
-def _versions(question: str, names: Sequence[Sequence[str]]) -> list[list[str]]:
+def _price_to_reach(question: str) -> float | None:
+    """Return the value that a question says a price has to reach by some time, or None without one."""
+    match = _REACHES.search(question)
+    if match is None:
+        return None
+
+    price = float(match["figure"].replace(",", ""))
+    if match["unit"]:
+        price *= 1_000
+    return price
+
+
+def _numbered_versions(question: str, names: Sequence[Sequence[str]]) -> list[list[str]]:
     """Return the names that a question gives a number to, with it: "Godot 4.8", "Steam Deck 2"."""
+    number = r"(?P<number>\d+(?:\.\d+)+|\d{1,2}\b(?! [A-Z]))"
     versions = []
-    for ways in names:
-        for way in ways:
-            number = r"(?P<number>\d+(?:\.\d+)+|\d{1,2}\b(?! [A-Z]))"
-            called = rf"{re.escape(way)}(?P<more>(?: [A-Z][a-z]+)?) v?{number}"
-            match = re.search(called, question)
-            if match is not None:
-                versions.append([f"{way}{match['more']} {match['number']}"])
+    for name in chain.from_iterable(names):
+        pattern = rf"{re.escape(name)}(?P<word_between>(?: [A-Z][a-z]+)?) v?{number}"
+        match = re.search(pattern, question)
+        if match is not None:
+            versions.append([f"{name}{match['word_between']} {match['number']}"])
     return versions
 
 
-def _own_names(kinds: frozenset[Kind], names: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def _unique_names(kinds: frozenset[Kind], names: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Return the names that are nobody else's, so that a text with one is about the question."""
-    own = []
-    are_made = kinds & {"release", "launch"} and "contest" not in kinds
-    for ways in names:
-        for way in ways:
-            last = way.split()[-1]
-            decided = len(way.split()) > 2 and last in DECIDED
-            is_storm = "disaster" in kinds and _STORM.fullmatch(way) is not None
-            if is_storm:
-                own.append(last)
-            numbered = way != last and _NUMERAL.fullmatch(last) is not None and are_made
-            if decided or numbered:
-                own.append(way)
-    return tuple(own)
+    unique = []
+    is_of_product = kinds & {"release", "launch"} and "contest" not in kinds
+    for name in chain.from_iterable(names):
+        words = name.split()
+        last = words[-1]
+        is_storm = "disaster" in kinds and _STORM.fullmatch(name) is not None
+        if is_storm:
+            unique.append(last)
+
+        is_act_or_prize = len(words) > 2 and last in DECIDED
+        is_numbered_product = is_of_product and name != last and _NUMERAL.fullmatch(last) is not None
+        if is_act_or_prize or is_numbered_product:
+            unique.append(name)
+
+    return tuple(unique)
 
 
 def tickers_of(ways: Sequence[str]) -> list[str]:
@@ -234,7 +243,12 @@ def tickers_of(ways: Sequence[str]) -> list[str]:
     >>> tickers_of(["nvidia"]), tickers_of(["United States"])
     (['NVDA'], ['USA'])
     """
-    return [ticker for ticker, written in WRITTEN.items() if len(ticker) > 2 and written[0] in ways]
+    tickers = []
+    for ticker, names in WRITTEN.items():
+        usual_name = names[0]
+        if len(ticker) > 2 and usual_name in ways:
+            tickers.append(ticker)
+    return tickers
 
 
 def is_ticker(word: str, subject: Subject) -> bool:
@@ -245,97 +259,110 @@ def is_ticker(word: str, subject: Subject) -> bool:
     """
     if not subject.kinds & {"level", "deal", "launch", "bankruptcy"}:
         return False
-    return any(_is_short_for(word, way) for ways in subject.names for way in ways)
+    return any(_is_abbreviation_of(word, way) for ways in subject.names for way in ways)
 
 
-def _is_short_for(word: str, name: str) -> bool:
+def _is_abbreviation_of(word: str, name: str) -> bool:
     """Return whether the letters of a word stand in a name in this order, the first one first."""
-    left = iter(filter(str.isalpha, name.upper()))
-    return name[:1].upper() == word[0] and len(word) < len(name) and all(letter in left for letter in word)
+    if name[:1].upper() != word[0] or len(word) >= len(name):
+        return False
+
+    # `in` takes letters from the iterator up to the one that it finds, so their order counts
+    letters_left = iter(filter(str.isalpha, name.upper()))
+    return all(letter in letters_left for letter in word)
 
 
-def _numbered_ways(names: Sequence[str]) -> list[str]:
+def _ordinal_patterns(names: Sequence[str]) -> list[str]:
     """Return how the thing of a name with a number is counted: "Starship's fourteenth flight"."""
-    ways = []
+    patterns = []
     for name in names:
         match = _NUMBERED.fullmatch(name)
-        if match is None or not match["whose"] or not 0 < int(match["number"]) <= len(ORDINALS):
+        if match is None or not match["whose"]:
             continue
-        ordinal = rf"(?:{ORDINALS[int(match['number']) - 1]}|{match['number']}(?:st|nd|rd|th))"
+
+        number = int(match["number"])
+        if not 0 < number <= len(ORDINALS):
+            continue
+
+        ordinal = rf"(?:{ORDINALS[number - 1]}|{match['number']}(?:st|nd|rd|th))"
         whose = re.escape(match["whose"])
-        thing = match["what"].lower()
-        over = r"(?:broke|end(?:s|ed)|lift|exploded|lost|reached|splashed|landed|fell|was|flew|success|fail)"
-        ways.append(rf"(?:{whose}(?:'s?)? {ordinal} (?:\w+ )?{thing}|{ordinal} {whose} {thing}) {over}")
-    return ways
+        noun = match["what"].lower()
+        past_verb = (
+            r"(?:broke|end(?:s|ed)|lift|exploded|lost|reached|splashed|landed|fell|was|flew|success|fail)"
+        )
+        patterns.append(
+            rf"(?:{whose}(?:'s?)? {ordinal} (?:\w+ )?{noun}|{ordinal} {whose} {noun}) {past_verb}"
+        )
+    return patterns
 
 
-def _one_of(ways: Sequence[str]) -> re.Pattern[str] | None:
+def _pattern_of_any(patterns: Sequence[str]) -> re.Pattern[str] | None:
     """Return a pattern for any of these, or None without any."""
-    if not ways:
+    if not patterns:
         return None
-    return re.compile("|".join(ways))
+    return re.compile("|".join(patterns))
 
 
-def _score_ways(names: Sequence[Sequence[str]]) -> list[str]:
+def _score_patterns(names: Sequence[Sequence[str]]) -> list[str]:
     """Return how two sides stand beside a score each, or around one of both."""
-    sides = []
-    for ways in names:
-        called = set(chain.from_iterable(map(team_ways, ways)))
-        longest_first = sorted(called, key=lambda way: (-len(way), way))
-        sides.append("|".join(map(re.escape, longest_first)))
+    sides = [_any_of(chain.from_iterable(map(team_spellings, ways))) for ways in names]
 
-    scores = []
+    patterns = []
     for first, second in permutations(sides, 2):
-        scores.append(rf"(?<!\w)(?:{first}) \d{{1,3}}\W{{1,3}}(?:{second}) \d{{1,3}}(?!\d|%|[.,]\d)")
-        scores.append(rf"(?<!\w)(?:{first}) (?:UD|SD|MD|T?KO\d*|def\.?|d\.|bt) (?:{second})(?!\w)")
-        scores.append(rf"(?<!\w)(?:{first}) \d{{1,3}}\s?[-–:]\s?\d{{1,3}} (?:{second})(?!\w)")
-        scores.append(
+        patterns.append(rf"(?<!\w)(?:{first}) \d{{1,3}}\W{{1,3}}(?:{second}) \d{{1,3}}(?!\d|%|[.,]\d)")
+        patterns.append(rf"(?<!\w)(?:{first}) (?:UD|SD|MD|T?KO\d*|def\.?|d\.|bt) (?:{second})(?!\w)")
+        patterns.append(rf"(?<!\w)(?:{first}) \d{{1,3}}\s?[-–:]\s?\d{{1,3}} (?:{second})(?!\w)")
+        patterns.append(
             rf"(?<!\w)(?:{first})\s?(?:[-–—]|vs?\.?|gegen"
             rf"|x)\s?(?:{second}):? \d{{1,3}}\s?[-–:]\s?\d{{1,3}}(?!\d)"
         )
-    taken = r"(?:wins?|won|takes?|took) (?:the )?(?:series|final)(?! opener)\b"
-    return scores + [rf"(?<!\w)(?:{side}) {taken}" for side in sides]
+
+    won_it = r"(?:wins?|won|takes?|took) (?:the )?(?:series|final)(?! opener)\b"
+    return patterns + [rf"(?<!\w)(?:{side}) {won_it}" for side in sides]
+
+
+def _any_of(names: Iterable[str]) -> str:
+    """Return a pattern of any of some names, each once and the longest first."""
+    longest_first = sorted(set(names), key=lambda name: (-len(name), name))
+    return "|".join(map(re.escape, longest_first))
 
 
 def is_score_line(text: str, names: Sequence[Sequence[str]]) -> bool:
     """Return whether a text has a score each for abbreviations of two different names."""
     for match in _SCORE_LINE.finditer(text):
-        first = _called(match[1], names)
-        second = _called(match[2], names)
-        if first and second and first != second:
+        first_names = _indices_of_names_abbreviated(match[1], names)
+        second_names = _indices_of_names_abbreviated(match[2], names)
+        if first_names and second_names and first_names != second_names:
             return True
     return False
 
 
-def _called(word: str, names: Sequence[Sequence[str]]) -> frozenset[int]:
+def _indices_of_names_abbreviated(word: str, names: Sequence[Sequence[str]]) -> frozenset[int]:
     """Return the places of the names that a word in capitals may be short for."""
-    places = set()
-    for place, ways in enumerate(names):
-        if any(_is_short_for(word, way) for way in ways):
-            places.add(place)
-    return frozenset(places)
+    indices = set()
+    for index, ways in enumerate(names):
+        if any(_is_abbreviation_of(word, way) for way in ways):
+            indices.add(index)
+    return frozenset(indices)
 
 
-def _beaten_ways(names: Sequence[Sequence[str]]) -> re.Pattern[str] | None:
+def _defeat_pattern(names: Sequence[Sequence[str]]) -> re.Pattern[str] | None:
     """Return how one side of a match stands behind the words for its victory, or for its defeat."""
-    sides = set[str]()
-    for ways in names:
-        for way in ways:
-            sides.update(team_ways(way))
-    if not sides:
+    if not any(names):
         return None
-    called = "|".join(map(re.escape, sorted(sides, key=lambda way: (-len(way), way))))
-    return re.compile(rf"(?i:(?:{BEATEN_BY}|{VICTORY_OVER}))(?:'| (?:\w{{1,4}}(?: |'))?)(?:{called})(?!\w)")
+
+    side = _any_of(chain.from_iterable(map(team_spellings, chain.from_iterable(names))))
+    return re.compile(rf"(?i:(?:{BEATEN_BY}|{VICTORY_OVER}))(?:'| (?:\w{{1,4}}(?: |'))?)(?:{side})(?!\w)")
 
 
-def _ousted_ways(names: Sequence[Sequence[str]]) -> re.Pattern[str] | None:
+def _elimination_pattern(names: Sequence[Sequence[str]]) -> re.Pattern[str] | None:
     """Return a pattern for texts that say one of these is out of a tournament, at any stage."""
     ways = list(chain.from_iterable(names))
     if not ways:
         return None
-    lasts = [way.split()[-1] for way in ways]
-    longest_first = sorted({*ways, *lasts}, key=lambda way: (-len(way), way))
-    called = "|".join(map(re.escape, longest_first))
+
+    last_words = [way.split()[-1] for way in ways]
+    called = _any_of([*ways, *last_words])
     return re.compile(
         rf"(?<!\w)(?:d\.|def\.?|beats?|upsets?|stuns?|ousts?|eliminates?|(?i:knock(?:s|ed) out|sen(?:ds"
         rf"|t) out"
@@ -346,23 +373,27 @@ def _ousted_ways(names: Sequence[Sequence[str]]) -> re.Pattern[str] | None:
     )
 
 
-def _label_ways(names: Sequence[Sequence[str]]) -> list[str]:
+def _heading_patterns(names: Sequence[Sequence[str]]) -> list[str]:
     """Return how one name stands as a heading, and another under it: "Best Film: The Salt Road"."""
-    called = ["|".join(map(re.escape, ways)) for ways in names]
-    pairs = permutations(called, 2)
-    prizes = [
-        name for name, ways in zip(called, names, strict=True) if any(_PRIZE.search(way) for way in ways)
-    ]
-    titled = [rf"(?:^|[.;|] ?)(?:{name}) ?[:|–—] ?[«\"]? ?[A-Z]" for name in prizes]
-    return titled + [rf"(?:^|\W)(?:{first}): \"?(?:{second})\b" for first, second in pairs]
+    prizes = []
+    all_names = []
+    for ways in names:
+        name = "|".join(map(re.escape, ways))
+        all_names.append(name)
+        if any(_PRIZE.search(way) for way in ways):
+            prizes.append(name)
+
+    with_title_below = [rf"(?:^|[.;|] ?)(?:{name}) ?[:|–—] ?[«\"]? ?[A-Z]" for name in prizes]
+    pairs = permutations(all_names, 2)
+    return with_title_below + [rf"(?:^|\W)(?:{first}): \"?(?:{second})\b" for first, second in pairs]
 
 
-def team_ways(name: str) -> Iterator[str]:
+def team_spellings(name: str) -> Iterator[str]:
     """Yield how a table of results may call a side.
 
-    >>> sorted(team_ways("Kansas City Chiefs"))
+    >>> sorted(team_spellings("Kansas City Chiefs"))
     ['Chiefs', 'KC', 'KCC', 'Kansas City', 'Kansas City Chiefs']
-    >>> sorted(team_ways("Denver Broncos"))
+    >>> sorted(team_spellings("Denver Broncos"))
     ['Broncos', 'DEN', 'Denver', 'Denver Broncos']
     """
     yield name

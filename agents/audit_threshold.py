@@ -60,35 +60,35 @@ class Quantity:
     rest: re.Pattern[str] | None = None
 
 
-def _words(words: str) -> re.Pattern[str]:
+def _word_pattern(words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
 
 
 _QUANTITIES = (
     Quantity(
-        _words(
+        _word_pattern(
             r"turnout|affluenza|wahlbeteiligung|beteiligung|participation|participacion|participacao"
             r"|comparecimento|afluencia"
         ),
         True,
-        _words(r"abstention|abstencion|abstencao|astension\w*|nichtwahler\w*"),
+        _word_pattern(r"abstention|abstencion|abstencao|astension\w*|nichtwahler\w*"),
     ),
     Quantity(
-        _words(
+        _word_pattern(
             r"(?:net )?income|profits?|earnings|earned|lucr\w+|beneficios?|ganancias|benefices?"
             r"|(?:netto|rein|quartals|konzern)?gewinn\w*|uberschuss|util[ei]|resultat net|resultado liquido"
         ),
         True,
     ),
     Quantity(
-        _words(
+        _word_pattern(
             r"revenues?|turnover|umsatz\w*|erlose?|chiffre d'affaires|ingresos|facturacion|receitas?"
             r"|faturamento|ricavi|fatturato|facturo|faturou|fatturat\w+"
         ),
         True,
     ),
     Quantity(
-        _words(
+        _word_pattern(
             r"deliver\w*|sold|sales|entreg\w+|vend\w+|vent[ae]s|livr\w+|ausgeliefert"
             r"|auslieferung\w*|verkauf\w*"
             r"|absatz|consegn\w+"
@@ -96,7 +96,7 @@ _QUANTITIES = (
         True,
     ),
     Quantity(
-        _words(
+        _word_pattern(
             r"votes?|vot[oi]s?|voix|stimm\w+|(?:end|wahl)?ergebnis\w*|results?|resultados?|resultats?"
             r"|risultat\w+"
             r"|count(?:ed|ing)?|ausgezahlt|escrutad\w+|depouill\w+|scrutinat\w+|apurad\w+|urnas|bulletins"
@@ -106,8 +106,10 @@ _QUANTITIES = (
         ),
         True,
     ),
-    Quantity(_words(r"seats?|escanos|sieges|sitze|seggi|assentos|cadeiras|mandate"), True),
-    Quantity(_words(r"temperatur\w*|degrees?|degres?|grad\w*|graus|hottest|(?:\d )?°\s?c?|heat|hitze\w*")),
+    Quantity(_word_pattern(r"seats?|escanos|sieges|sitze|seggi|assentos|cadeiras|mandate"), True),
+    Quantity(
+        _word_pattern(r"temperatur\w*|degrees?|degres?|grad\w*|graus|hottest|(?:\d )?°\s?c?|heat|hitze\w*")
+    ),
 )
 _PERIODS = {
     3: r"first quarter|q1|premier trimestre|primer trimestre|primo trimestre|erste[ns]? quartal",
@@ -268,54 +270,54 @@ def threshold_of(question: str, is_point: bool) -> Threshold | None:
     if match is None:
         return None
 
-    named = (match["unit"] or "").casefold()
-    unit = _unit(named)
-    value = float(match["figure"].replace(",", "")) * _scale_of(named)
+    unit_text = (match["unit"] or "").casefold()
+    unit = _unit_named(unit_text)
+    value = float(match["figure"].replace(",", "")) * _scale_of(unit_text)
     if unit == "plain" and value < LEAST:
         return None
 
     quantity = next((kind for kind in _QUANTITIES if kind.words.search(question)), None)
     years = frozenset(_YEAR.findall(question))
-    quarter = min(_quarters(question), default=None)
-    over = _months_ended(question)
+    quarter = min(_quarters_named(question), default=None)
+    ended_months = _months_ended(question)
     ended = None
-    if over:
-        ended = _end_of(over)
-    months = _months_named(question) | over
+    if ended_months:
+        ended = _pattern_of_month_end(ended_months)
+    months = _months_named(question) | ended_months
     return Threshold(value, unit, quantity, months, years, quarter, is_point, ended)
 
 
-def _unit(named: str) -> Unit:
+def _unit_named(unit_text: str) -> Unit:
     """Return what kind of unit a word in small letters is."""
-    if named in _DEGREES:
+    if unit_text in _DEGREES:
         return "degrees"
-    if named.startswith(("%", "per", "pct", "proz", "por c", "pour c")):
+    if unit_text.startswith(("%", "per", "pct", "proz", "por c", "pour c")):
         return "percent"
     return "plain"
 
 
-def _scale_of(named: str) -> float:
+def _scale_of(unit_text: str) -> float:
     """Return the number that a word such as "million" multiplies by; 1 for other words."""
     for scale, words in _SCALES:
-        if re.fullmatch(words, named):
+        if re.fullmatch(words, unit_text):
             return scale
     return 1.0
 
 
 def _months_ended(question: str) -> frozenset[int]:
     """Return the months whose last days a question asks of; their end is the first of the next one, too."""
-    over = set[int]()
+    ended_months = set[int]()
     for match in _DAY_NAMED.finditer(question):
         month = _MONTH_NAMES.get((match["before"] or match["after"]).casefold())
         day = int(match["day"] or match["number"])
         if month is not None and day >= LAST_DAYS:
-            over.add(month)
+            ended_months.add(month)
         elif month is not None and day == 1:
-            over.add((month - 2) % 12 + 1)
-    return frozenset(over)
+            ended_months.add((month - 2) % 12 + 1)
+    return frozenset(ended_months)
 
 
-def _end_of(months: frozenset[int]) -> re.Pattern[str]:
+def _pattern_of_month_end(months: frozenset[int]) -> re.Pattern[str]:
     """Return how texts say that one of these months has ended, or what it has brought."""
     called = "|".join(_BY_MONTH[month] for month in sorted(months))
     periods = "|".join(_PERIODS[month] for month in sorted(months & _PERIODS.keys()))
@@ -337,7 +339,7 @@ def _end_of(months: frozenset[int]) -> re.Pattern[str]:
 
 def has_figure(text: str, threshold: Threshold) -> bool:
     """Return whether a text has a figure of the same order as the threshold, or of what is left to 100%."""
-    for value in _values(text, threshold):
+    for value in _figures_in_unit(text, threshold):
         if _is_near(value, threshold) or (threshold.unit == "percent" and _is_near(100 - value, threshold)):
             return True
     return False
@@ -350,64 +352,77 @@ def tells_threshold(text: str, title: str, threshold: Threshold, on_day: bool) -
     asked of where it is `on_day`.
     """
     text = _EXPECTED.sub("", _COMPARED.sub("", text))
-    at_end = threshold.ended is not None and threshold.ended.search(text) is not None
-    if _UNSURE.search(text) or (is_of_other_time(text, threshold) and not at_end):
+    is_at_end = threshold.ended is not None and threshold.ended.search(text) is not None
+    is_of_asked_time = is_at_end or not is_of_other_time(text, threshold)
+    if _UNSURE.search(text) or not is_of_asked_time:
         return False
 
     whole = f"{title} {text}"
     quantity = threshold.quantity
+    is_published_once = quantity is not None and quantity.is_single
     # A headline about a figure that is published once needs no verb.
-    if not (quantity is not None and quantity.is_single) and not _states(whole, threshold):
-        return False
-    if quantity is not None and quantity.rest is not None and quantity.rest.search(text):
-        return any(_is_near(100 - value, threshold) for value in _values(text, threshold))
-    if quantity is not None and not quantity.words.search(whole):
+    if not is_published_once and not _states_a_fact(whole, threshold):
         return False
 
-    values = [x for x in _values(text, threshold) if _is_near(x, threshold)]
-    if not values:
+    if quantity is not None:
+        # abstention, say, is what is left of turnout to a hundred percent
+        if quantity.rest is not None and quantity.rest.search(text):
+            return any(_is_near(100 - value, threshold) for value in _figures_in_unit(text, threshold))
+        if not quantity.words.search(whole):
+            return False
+
+    near_values = [value for value in _figures_in_unit(text, threshold) if _is_near(value, threshold)]
+    if not near_values:
         return False
-    if quantity is not None and quantity.is_single:
-        return _is_of_its_quarter(whole, threshold)
-    return _is_at_its_end(text, whole, values, threshold, on_day)
+    if is_published_once:
+        return _fits_quarter(whole, threshold)
+    return _are_values_of_time_asked(text, whole, near_values, threshold, on_day)
 
 
-def _is_at_its_end(
-    text: str, whole: str, values: Sequence[float], threshold: Threshold, on_day: bool
+def _are_values_of_time_asked(
+    text: str, with_title: str, near_values: Sequence[float], threshold: Threshold, on_day: bool
 ) -> bool:
     """Return whether values are those of the day, or of all of the month, that is asked of."""
     if threshold.is_point:
-        return on_day or (threshold.ended is not None and threshold.ended.search(whole) is not None)
-    if not _names_month(whole, threshold):
+        return on_day or (threshold.ended is not None and threshold.ended.search(with_title) is not None)
+    if not _names_month_asked(with_title, threshold):
         return False
 
     # What was reached can't be undone; what was not can still be, until the month is over.
-    if any(value >= threshold.value for value in values) or _is_compared(text, threshold):
+    if any(value >= threshold.value for value in near_values) or _is_said_of_threshold(text, threshold):
         return True
-    return _WHOLE.search(whole) is not None
+    return _WHOLE.search(with_title) is not None
 
 
-def _states(text: str, threshold: Threshold) -> bool:
+def _states_a_fact(text: str, threshold: Threshold) -> bool:
     """Return whether a text has words of a fact, or of the end of what is asked of."""
     if _STATED.search(text):
         return True
     return threshold.ended is not None and threshold.ended.search(text) is not None
 
 
-def _values(text: str, threshold: Threshold) -> Iterator[float]:
+def _figures_in_unit(text: str, threshold: Threshold) -> Iterator[float]:
     """Yield the figures of a text that are in the threshold's unit, a doubtful one in both readings."""
     for match in _NUMBER.finditer(text):
-        named = (match["unit"] or "").casefold()
-        if _BASIS.fullmatch(named) or _unit(named) != threshold.unit:
+        unit_text = (match["unit"] or "").casefold()
+        if _BASIS.fullmatch(unit_text) or _unit_named(unit_text) != threshold.unit:
             continue
-        scale = next((x for i, (x, _) in enumerate(_SCALES) if match[f"scale{i}"]), 1.0)
+
+        scale = 1.0
+        for index, (scale_of_words, _) in enumerate(_SCALES):
+            if match[f"scale{index}"]:
+                scale = scale_of_words
+
         figure = match["figure"]
-        if scale == 1 and re.fullmatch(r"(?:19|20)\d\d", figure):
-            continue  # a year
-        for thousands, point in ((",", "."), (".", ",")):
-            plain = figure.replace(" ", "").replace(thousands, "").replace(point, ".")
-            if plain.count(".") <= 1:
-                yield float(plain) * scale
+        is_year = scale == 1 and re.fullmatch(r"(?:19|20)\d\d", figure)
+        if is_year:
+            continue
+
+        # 1.500 is one and a half in English, and fifteen hundred in German
+        for thousands_sign, decimal_sign in ((",", "."), (".", ",")):
+            digits = figure.replace(" ", "").replace(thousands_sign, "").replace(decimal_sign, ".")
+            if digits.count(".") <= 1:
+                yield float(digits) * scale
 
 
 def _is_near(value: float, threshold: Threshold) -> bool:
@@ -415,18 +430,19 @@ def _is_near(value: float, threshold: Threshold) -> bool:
     return NEAREST * threshold.value <= value <= FARTHEST * threshold.value
 
 
-def _is_compared(text: str, threshold: Threshold) -> bool:
+def _is_said_of_threshold(text: str, threshold: Threshold) -> bool:
     """Return whether a text says of the threshold itself on which side of it something stayed."""
+    threshold_digits = f"{threshold.value:.0f}".rstrip("0")
     for match in _NUMBER.finditer(text):
-        digits = re.sub(r"\D", "", match["figure"])
-        if digits.rstrip("0") != f"{threshold.value:.0f}".rstrip("0"):
+        digits = re.sub(r"\D", "", match["figure"]).rstrip("0")
+        if digits != threshold_digits:
             continue
         if _OVER_OR_UNDER.search(text, 0, match.start()) or _MARK.match(text, match.end("figure")):
             return True
     return False
 
 
-def _names_month(text: str, threshold: Threshold) -> bool:
+def _names_month_asked(text: str, threshold: Threshold) -> bool:
     """Return whether a text names the month, or says that all of a month is meant."""
     return bool(_months_named(text) & threshold.months)
 
@@ -441,14 +457,16 @@ def is_of_other_time(text: str, threshold: Threshold) -> bool:
     years = frozenset(_YEAR.findall(text))
     if threshold.years and years and not years & threshold.years:
         return True
-    quarters = _quarters(text)
+
+    quarters = _quarters_named(text)
     if threshold.quarter is not None and quarters:
         return threshold.quarter not in quarters
-    named = _months_named(text)
-    return bool(threshold.months and named) and not named & threshold.months
+
+    months = _months_named(text)
+    return bool(threshold.months and months) and not months & threshold.months
 
 
-def _is_of_its_quarter(text: str, threshold: Threshold) -> bool:
+def _fits_quarter(text: str, threshold: Threshold) -> bool:
     """Return whether a text speaks of a quarter's figures, where a quarter's are asked of."""
     if threshold.quarter is None:
         return True
@@ -459,14 +477,14 @@ def _is_of_its_quarter(text: str, threshold: Threshold) -> bool:
 
 def is_of_other_quarter(text: str, question: str) -> bool:
     """Return whether a text names quarters of a year, and not the one that a question asks of."""
-    asked = _quarters(question)
-    if not asked:
+    asked_quarters = _quarters_named(question)
+    if not asked_quarters:
         return False
-    named = _quarters(without_accents(text))
-    return bool(named) and not named & asked
+    named_quarters = _quarters_named(without_accents(text))
+    return bool(named_quarters) and not named_quarters & asked_quarters
 
 
-def _quarters(text: str) -> set[int]:
+def _quarters_named(text: str) -> set[int]:
     """Return the quarters of a year that a text names."""
     return {number for number, words in enumerate(_QUARTERS, 1) if words.search(text)}
 
