@@ -42,24 +42,24 @@ NEVER = 2**38
 class ArticleIndex:
     """Articles by file name, which is the address of an article without one."""
 
-    def __init__(self, places: int = MOST_PLACES) -> None:
-        self._places = places
+    def __init__(self, most_articles: int = MOST_PLACES) -> None:
+        self._most_articles = most_articles
         self._rows = sqlite3.connect(":memory:", check_same_thread=False)
         for text in TABLES:
             self._rows.execute(text)
-        self._known: dict[str, int] = {}
+        self._stamps: dict[str, int] = {}
         self._added = self._count = 0
 
     def outdated(self, stamps: Mapping[str, int]) -> Iterator[str]:
         """Yield the files that are new or changed since they were indexed; forget removed ones."""
-        for name in [name for name, stamp in self._known.items() if stamps.get(name) != stamp]:
+        for name in [name for name, stamp in self._stamps.items() if stamps.get(name) != stamp]:
             query = "DELETE FROM place WHERE name = ? RETURNING number"
             removed = self._rows.execute(query, (name,)).fetchall()
             self._rows.executemany("DELETE FROM article WHERE rowid = ?", removed)
             self._count -= len(removed)
 
-        new = [name for name, stamp in stamps.items() if self._known.get(name) != stamp]
-        self._known = dict(stamps)
+        new = [name for name, stamp in stamps.items() if self._stamps.get(name) != stamp]
+        self._stamps = dict(stamps)
         yield from new
 
     def add(self, name: str, article: FoundArticle) -> None:
@@ -78,51 +78,54 @@ class ArticleIndex:
 
     def search(self, query: str, at: datetime) -> list[FoundArticle]:
         """Return the articles that match best, of those out at an instant and of later ones."""
-        signed = SIGNED.findall(query)
-        plain = SIGNED.sub(" ", query.replace("'s", " ").replace("’s", " "))
-        asked = {*map(str.casefold, signed), *WORD.findall(plain.casefold())} - PLAIN
-        words, places = self._telling(asked)
+        names_with_signs = SIGNED.findall(query)
+        without_signs = SIGNED.sub(" ", query.replace("'s", " ").replace("’s", " "))
+        query_words = {*map(str.casefold, names_with_signs), *WORD.findall(without_signs.casefold())} - PLAIN
+        words, article_count = self._rarest_words(query_words)
         if not words:
             return []
 
-        match = " OR ".join(f'"{word}"' for word in words)
-        now = (int(at.timestamp()) + 1) * A_SECOND
-        since, until = self._window(now, places)
-        found = list[FoundArticle]()
+        any_word = " OR ".join(f'"{word}"' for word in words)
+        first_later_number = (int(at.timestamp()) + 1) * A_SECOND
+        first, end = self._range_to_search(first_later_number, article_count)
 
-        for first, end in ((since, now), (now, until)):
-            for number in self._rows.execute(BEST, (match, first, end, MOST_FOUND)).fetchall():
-                found += self._articles(*number)
+        # each range has a limit of its own, so that later articles displace none that were out
+        articles = list[FoundArticle]()
+        for begin, stop in ((first, first_later_number), (first_later_number, end)):
+            for (number,) in self._rows.execute(BEST, (any_word, begin, stop, MOST_FOUND)).fetchall():
+                articles += self._articles(number)
 
-        return found
+        return articles
 
-    def _telling(self, words: Collection[str]) -> tuple[list[str], int]:
+    def _rarest_words(self, words: Collection[str]) -> tuple[list[str], int]:
         """Return the rarest of some words, within the limits of a search, and their article count."""
-        counts = sorted((self._count_of(word), word) for word in words)
+        counts = sorted((self._count_of_articles_with(word), word) for word in words)
         present = [(count, word) for count, word in counts if count]
-        kept = list[str]()
-        places = 0
-
+        chosen = list[str]()
+        total = 0
         for count, word in present[:MOST_WORDS]:
-            if kept and places + count > self._places:
+            if chosen and total + count > self._most_articles:
                 break
-            places += count
-            kept.append(word)
+            total += count
+            chosen.append(word)
 
-        return kept, places
+        return chosen, total
 
-    def _count_of(self, word: str) -> int:
+    def _count_of_articles_with(self, word: str) -> int:
         """Return how many articles contain a word; for a name with punctuation, an upper bound."""
-        text = "SELECT coalesce(max(doc), 0) FROM word WHERE term = ?"
-        return min(int(self._rows.execute(text, (part,)).fetchone()[0]) for part in WORD.findall(word))
+        query = "SELECT coalesce(max(doc), 0) FROM word WHERE term = ?"
+        counts = [self._rows.execute(query, (part,)).fetchone()[0] for part in WORD.findall(word)]
+        return int(min(counts))
 
-    def _window(self, now: int, places: int) -> tuple[int, int]:
+    def _range_to_search(self, first_later_number: int, article_count: int) -> tuple[int, int]:
         """Return the range of numbers to search, for words in this many articles."""
-        if places <= self._places:
+        if article_count <= self._most_articles:
             return 0, 2**63 - 1
-        share = self._places * self._count // places
-        first = self._rows.execute(BACK, (now, share - 1)).fetchone()
-        end = self._rows.execute(AHEAD, (now, MOST_FOUND)).fetchone()
+
+        # common words: only so many of the newest articles that the matches among them stay within the limit
+        newest = self._most_articles * self._count // article_count
+        first = self._rows.execute(BACK, (first_later_number, newest - 1)).fetchone()
+        end = self._rows.execute(AHEAD, (first_later_number, MOST_FOUND)).fetchone()
         return first[0] if first else 0, end[0] if end else 2**63 - 1
 
     def find(self, url: str) -> FoundArticle | None:

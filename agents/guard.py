@@ -141,44 +141,48 @@ def guard_found(
     query best; the order they come in says nothing.
     """
     dropped: Counter[DropReason] = Counter()
-    good: list[Article] = []
+    allowed: list[Article] = []
     suspects: list[Suspect] = []
-    flagged: dict[Article, Suspect] = {}
+    flagged: dict[Article, Suspect] = {}  # suspect, and shown all the same
 
-    for item in offered:
-        article = _judge_article(item, closes_at, at, fetched_at, rule)
+    for found in offered:
+        article = _shown_article(found, closes_at, at, fetched_at, rule)
         if isinstance(article, str):
             dropped[article] += 1
             continue
 
-        suspect = audited_text(article, item.text, asked, at, rule)
+        suspect = audited_text(article, found.text, asked, at, rule)
         if suspect is None or suspect.shown:
-            good.append(article)
+            allowed.append(article)
             if suspect is not None:
                 flagged[article] = suspect
         else:
             dropped[suspect.verdict] += 1
             suspects.append(suspect)
 
-    single: list[Article] = []
-    seen: set[tuple[str, str]] = set()
-    for article in sorted(good, key=_newest_first):
-        keys = _keys(article)
-        if not seen.intersection(keys):
-            single.append(article)
-        seen.update(keys)
+    distinct: list[Article] = []
+    keys_seen: set[tuple[str, str]] = set()
+    for article in sorted(allowed, key=_newest_first):
+        keys = _duplicate_keys(article)
+        if not keys_seen.intersection(keys):
+            distinct.append(article)
+        keys_seen.update(keys)
 
-    kept = _best_articles(single, query, rule.per_market)
-    texts = len(good) + len(suspects)
-    dropped += Counter({"duplicate": len(good) - len(single), "too_many": len(single) - len(kept)})
-    suspects += [flagged[article] for article in kept if article in flagged]
-    told = Audit(RULES, rule.odds == "withheld", texts, tuple(sorted(suspects, key=repr)))
+    shown = _best_articles(distinct, query, rule.per_market)
+    dropped += Counter({"duplicate": len(allowed) - len(distinct), "too_many": len(distinct) - len(shown)})
 
-    return GuardedArticles(kept, dict(sorted(dropped.items())), told if rule.suspects else None)
+    audit_of_texts = None
+    if rule.suspects:
+        texts = len(allowed) + len(suspects)
+        suspects += [flagged[article] for article in shown if article in flagged]
+        in_order = tuple(sorted(suspects, key=repr))
+        audit_of_texts = Audit(RULES, rule.odds == "withheld", texts, in_order)
+
+    return GuardedArticles(shown, dict(sorted(dropped.items())), audit_of_texts)
 
 
 def audited_text(
-    article: Article, whole: str, asked: Mapping[MarketId, str], at: datetime, rule: Guard
+    article: Article, whole_text: str, asked: Mapping[MarketId, str], at: datetime, rule: Guard
 ) -> Suspect | None:
     """Return what is suspect in an article as shown, or in the whole text that it is cut from.
 
@@ -186,27 +190,33 @@ def audited_text(
     """
     finding = CLEAN
     if rule.suspects is not None:
-        for text in dict.fromkeys((printable(whole), article.text)):
+        for text in dict.fromkeys((printable(whole_text), article.text)):
             finding = audit(
                 article.title, text, article.url, tuple(asked.values()), at, rule.odds == "withheld"
             )
             if finding.verdict != "clean":
                 break
-    elif rule.odds == "withheld" and tells_odds(f"{article.title}\n{whole}"):
+    elif rule.odds == "withheld" and tells_odds(f"{article.title}\n{whole_text}"):
         finding = AuditFinding("odds")
 
     if finding.verdict == "clean":
         return None
 
+    market_answered = MarketId("")
+    for market, question in asked.items():
+        if question == finding.question:
+            market_answered = market
+            break
+
     return Suspect(
         finding.verdict,
         finding.words,
         finding.place,
-        next((market for market, question in asked.items() if question == finding.question), MarketId("")),
+        market_answered,
         article.url,
         article.title,
         article.dated,
-        digest([article.title, whole]),
+        digest([article.title, whole_text]),
         shown=finding.verdict != "odds" and rule.suspects == "flagged",
     )
 
@@ -215,9 +225,11 @@ def _best_articles(articles: Sequence[Article], query: str, most: int) -> tuple[
     """Return the articles most relevant to a query in their order; of equal ones, the newer."""
     if len(articles) <= most:
         return tuple(articles)
-    fits = relevance(query, [f"{article.title} {article.text}" for article in articles])
-    best = sorted(range(len(articles)), key=lambda place: -fits[place])[:most]
-    return tuple(articles[place] for place in sorted(best))
+
+    scores = relevance(query, [f"{article.title} {article.text}" for article in articles])
+    by_score = sorted(range(len(articles)), key=lambda index: -scores[index])
+    best = sorted(by_score[:most])
+    return tuple(articles[index] for index in best)
 
 
 def relevance(question: str, texts: Sequence[str]) -> list[float]:
@@ -228,59 +240,60 @@ def relevance(question: str, texts: Sequence[str]) -> list[float]:
     >>> relevance("Will BTC reach $120k?", ["Bitcoin nears $120,000", "Ether falls", "Bitcoin slips"])
     [1.88..., 0.0, 0.49...]
     """
-    ways = chain.from_iterable(term.ways for term in search_terms(question, MOST_TERMS))
-    asked = _telling(" ".join(ways))
-    wanted = tuple(dict.fromkeys([*asked, *_telling(question)]))
-    counts = list(map(Counter, map(_telling, texts)))
+    spellings = chain.from_iterable(term.ways for term in search_terms(question, MOST_TERMS))
+    term_words = _telling_words(" ".join(spellings))
+    words_sought = tuple(dict.fromkeys([*term_words, *_telling_words(question)]))
+    counts = list(map(Counter, map(_telling_words, texts)))
+
     lengths = [sum(count.values()) for count in counts]
     mean = sum(lengths) / len(texts) if any(lengths) else 1.0
     norms = [SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / mean) for length in lengths]
-    scores = [0.0] * len(texts)
 
-    for word in wanted:
-        having = sum(word in count for count in counts)
+    scores = [0.0] * len(texts)
+    for word in words_sought:
+        texts_with_word = sum(word in count for count in counts)
         # ln(1 + (N - n + 0.5) / (n + 0.5)), the higher the fewer texts have it
-        weight = log_odds(ONE * (2 * len(texts) + 2) // (2 * len(texts) + 2 * having + 3))
-        for place, (count, norm) in enumerate(zip(counts, norms, strict=True)):
+        weight = log_odds(ONE * (2 * len(texts) + 2) // (2 * len(texts) + 2 * texts_with_word + 3))
+        for index, (count, norm) in enumerate(zip(counts, norms, strict=True)):
             times = count[word]
             if times:
-                scores[place] += weight * times * (SATURATION + 1) / (times + norm)
+                scores[index] += weight * times * (SATURATION + 1) / (times + norm)
 
     return scores
 
 
-def _telling(text: str) -> list[str]:
+def _telling_words(text: str) -> list[str]:
+    """Return the words of a text in small letters that aren't too common for a search."""
     return [word for word in map(str.casefold, words(text)) if word not in COMMON]
 
 
-def _judge_article(
-    item: FoundArticle, closes_at: datetime, at: datetime, fetched_at: datetime, rule: Guard
+def _shown_article(
+    found: FoundArticle, closes_at: datetime, at: datetime, fetched_at: datetime, rule: Guard
 ) -> Article | DropReason:
     """Return the article as it may be shown, or why it may not."""
-    if is_restricted(item.source, item.url, rule.restricted):
+    if is_restricted(found.source, found.url, rule.restricted):
         return "restricted"
 
-    when = dated(item.published)
-    if when is None:
+    publication = dated(found.published)
+    if publication is None:
         return "undated"
 
-    published_at, day = when
+    published_at, date_text = publication
     if published_at > at:
         return "later"
     if published_at > cutoff(closes_at):
         return "cutoff"
 
-    title = one_line(item.title, LONGEST)
-    text = printable(item.text).strip()
-    most = rule.characters
-    if len(text) > most:
-        text = f"{text[: most - 1].rstrip()}…"
+    title = one_line(found.title, LONGEST)
+    text = printable(found.text).strip()
+    if len(text) > rule.characters:
+        text = f"{text[: rule.characters - 1].rstrip()}…"
     if not title and not text:
         return "empty"
 
-    source = one_line(item.source, LONGEST)
-    url = one_line(item.url, LONGEST)
-    return Article(source, url, title, text, published_at, fetched_at, day)
+    source = one_line(found.source, LONGEST)
+    url = one_line(found.url, LONGEST)
+    return Article(source, url, title, text, published_at, fetched_at, date_text)
 
 
 def _newest_first(article: Article) -> tuple[object, ...]:
@@ -288,11 +301,14 @@ def _newest_first(article: Article) -> tuple[object, ...]:
     return age, article.source, article.title, article.url, article.text
 
 
-def _keys(article: Article) -> list[tuple[str, str]]:
-    """Return what two copies of an article have in common."""
-    address = re.sub(r"^https?://(www\.)?", "", article.url.partition("#")[0].casefold()).rstrip("/")
+def _duplicate_keys(article: Article) -> list[tuple[str, str]]:
+    """Return what two copies of an article have in common: an address, a title, or without it the text."""
+    without_fragment = article.url.partition("#")[0].casefold()
+    address = re.sub(r"^https?://(www\.)?", "", without_fragment).rstrip("/")
     heading = letters(article.title) or letters(article.text)
-    return [(kind, key) for kind, key in (("url", address), ("title", heading)) if key]
+
+    keys = [("url", address), ("title", heading)]
+    return [(kind, key) for kind, key in keys if key]
 
 
 def cutoff(closes_at: datetime) -> datetime:
@@ -310,52 +326,60 @@ def dated(published: str) -> tuple[datetime, str] | None:
     (datetime.datetime(2022, 3, 22, 2, 30, tzinfo=datetime.timezone.utc), '2022-03-21 14:30')
     """
     text = published.strip()
-    whole = _TIME.fullmatch(text)
     try:
         if _DAY.fullmatch(text):
             day = date.fromisoformat(text)
             return datetime.combine(day, LAST_SECOND, ANYWHERE).astimezone(UTC), day.isoformat()
-        if whole is None:
+
+        if not _TIME.fullmatch(text):
             return None
 
-        at = datetime.fromisoformat(text)
-        if at.tzinfo is None:
-            return at.replace(tzinfo=ANYWHERE).astimezone(UTC), f"{at.date()} {at:%H:%M}"
+        time_read = datetime.fromisoformat(text)
+        if time_read.tzinfo is None:
+            latest = time_read.replace(tzinfo=ANYWHERE).astimezone(UTC)
+            return latest, f"{time_read.date()} {time_read:%H:%M}"
 
-        at = at.astimezone(UTC)
-        return at, f"{at.date()} {at:%H:%M} UTC"
+        exact = time_read.astimezone(UTC)
+        return exact, f"{exact.date()} {exact:%H:%M} UTC"
     except (ValueError, OverflowError):
         return None  # the 31st of February, or a day beyond the calendar
 
 
 def is_restricted(source: str, url: str, more: Iterable[str] = ()) -> bool:
-    """Tell whether an article is from a forecasting site or another restricted source.
+    """Return whether an article is from a forecasting site or another restricted source.
 
     A name with a dot is a domain, with all below it; one without stands for every source whose name,
     or a part of whose address, begins so. An address inside another one counts too.
     """
-    hosts = [_host(part) for part in (*_ADDRESS.findall(unquote(url)), url) if part]
-    if "." in source and " " not in source.strip():
+    addresses = [*_ADDRESS.findall(unquote(url)), url]
+    hosts = [_host(address) for address in addresses if address]
+    source_is_domain = "." in source and " " not in source.strip()
+    if source_is_domain:
         hosts.append(_host(source))
 
     names = [letters(source)]
     for host in hosts:
-        names += map(letters, (*host.split("."), *re.split("[.-]", host)))
-    return any(_is_at(site, hosts, names) for site in (*SITES, *more))
+        parts = (*host.split("."), *re.split("[.-]", host))
+        names += map(letters, parts)
+    return any(_is_from_site(site, hosts, names) for site in (*SITES, *more))
 
 
-def _is_at(site: str, hosts: Iterable[str], names: Iterable[str]) -> bool:
-    place = _host(site)
-    wanted = letters(site)
-    if "." in place:
-        return any(f".{host}".endswith(f".{place}") for host in hosts)
-    return bool(wanted) and any(name.startswith(wanted) for name in names)
+def _is_from_site(site: str, hosts: Iterable[str], names: Iterable[str]) -> bool:
+    """Return whether one of the hosts is at a domain, or one of the names begins like a site's."""
+    domain = _host(site)
+    if "." in domain:
+        return any(f".{host}".endswith(f".{domain}") for host in hosts)
+
+    site_name = letters(site)
+    return bool(site_name) and any(name.startswith(site_name) for name in names)
 
 
 def _host(address: str) -> str:
     """Return the host of an address, without user, port, trailing dot and www."""
-    host = re.split("[/?#]", address.strip().casefold().rpartition("//")[2])[0]
-    return host.rpartition("@")[2].partition(":")[0].rstrip(".").removeprefix("www.")
+    without_scheme = address.strip().casefold().rpartition("//")[2]
+    authority = re.split("[/?#]", without_scheme)[0]
+    host = authority.rpartition("@")[2].partition(":")[0]
+    return host.rstrip(".").removeprefix("www.")
 
 
 def letters(text: str) -> str:

@@ -151,13 +151,18 @@ def search_terms(question: str, most: int, rules: str = "") -> tuple[SearchTerm,
     >>> [term.ways[0] for term in search_terms("Will Nova 5 be released before Nov 5, 2026?", 4)]
     ['Nova 5', '2026']
     """
-    asked = _SIDES.sub("", question)
-    terms = _terms(asked)
+    without_sides = _SIDES.sub("", question)
+    terms = _unique_terms(without_sides)
     if len(terms) == 1 and terms[0].alone:
-        named = [term for term in _terms(rules[:500]) if term.kind == "name" and term != terms[0]]
-        priced = [PRICE] if TRADED.intersection(terms[0].ways) else []
-        terms = [*terms, *(priced or named[:1])]
-        if len(terms) == 1 and terms[0].kind == "word":
+        only = terms[0]
+        if TRADED.intersection(only.ways):
+            terms.append(PRICE)
+        else:
+            other_names = [
+                term for term in _unique_terms(rules[:500]) if term.kind == "name" and term != only
+            ]
+            terms += other_names[:1]
+        if len(terms) == 1 and only.kind == "word":
             return ()
 
     return tuple(terms[:most])
@@ -171,36 +176,38 @@ def broader_terms(terms: Sequence[SearchTerm]) -> tuple[SearchTerm, ...]:
     >>> [term.ways for term in broader_terms(search_terms("Will Xi Jinping be out in 2026?", 4))]
     [('Xi Jinping',)]
     """
-    left = [term for term in terms if term.kind in ("name", "word")][:ENOUGH]
-    if len(left) == 1 and TRADED.intersection(left[0].ways):
-        left.append(PRICE)
+    broader = [term for term in terms if term.kind in ("name", "word")][:ENOUGH]
+    if len(broader) == 1 and TRADED.intersection(broader[0].ways):
+        broader.append(PRICE)
 
-    enough = len(left) > 1 or (left and not left[0].alone)
-    if not enough or set(left) == set(terms):
+    is_specific = len(broader) > 1 or (broader and not broader[0].alone)
+    if not is_specific or set(broader) == set(terms):
         return ()
-    return tuple(left)
+    return tuple(broader)
 
 
-def _terms(text: str) -> list[SearchTerm]:
+def _unique_terms(text: str) -> list[SearchTerm]:
     """Return every term of a text once, in the order of their kinds."""
-    ends = list(filter(None, chain.from_iterable(match.groups() for match in _DATE.finditer(text))))
-    undated = _SEASON.sub(_two_years, _DATE.sub(" ; ", text))
-    found = [*_found(_OWNED.sub(" ;", undated))]
+    deadline_years = list(filter(None, chain.from_iterable(date.groups() for date in _DATE.finditer(text))))
+    without_dates = _SEASON.sub(_two_years, _DATE.sub(" ; ", text))
+    found = list(_terms_in_order(_OWNED.sub(" ;", without_dates)))
 
+    # all years are one term
     years = tuple(dict.fromkeys(term.ways[0] for term in found if term.kind == "year"))
     found = [term for term in found if term.kind != "year"]
     if years:
         found.append(SearchTerm("year", years))
 
     terms: dict[str, SearchTerm] = {}
-
     for term in sorted(found, key=lambda term: _ORDER.index(term.kind)):
         key = term.ways[0].casefold()
-        if not any(key in known.split() or key == known for known in terms):
+        is_part_of_other = any(key == earlier or key in earlier.split() for earlier in terms)
+        if not is_part_of_other:
             terms[key] = term
 
-    if ends and len(terms) < ENOUGH:
-        terms[ends[0]] = SearchTerm("year", (ends[0],))
+    if deadline_years and len(terms) < ENOUGH:
+        first_year = deadline_years[0]
+        terms[first_year] = SearchTerm("year", (first_year,))
 
     return list(terms.values())
 
@@ -209,29 +216,30 @@ def _two_years(season: re.Match[str]) -> str:
     return f" {season[1]} {int(season[1]) + 1} "
 
 
-def _found(text: str) -> Iterator[SearchTerm]:
+def _terms_in_order(text: str) -> Iterator[SearchTerm]:
     """Yield the terms of a text in order; the words of one name are one term."""
-    name: list[str] = []
-    matches = [*_TOKEN.finditer(text), None]
-    for match, after in zip(matches, [*matches[1:], None], strict=True):
-        word = match and (match["signed"] or match["word"])
-        joins = bool(name) and word in JOINING
-        if word and (joins or _is_named(word)):
-            name.append(word)
+    name_words: list[str] = []
+    tokens = [*_TOKEN.finditer(text), None]  # None ends the last name
+    following_tokens = [*tokens[1:], None]
+    for token, following in zip(tokens, following_tokens, strict=True):
+        word = token and (token["signed"] or token["word"])
+        joins_name = bool(name_words) and word in JOINING
+        if word and (joins_name or _is_written_like_name(word)):
+            name_words.append(word)
             continue
-        if match and name and _belongs(match, after):
-            name.append(match["figure"])
+        if token and name_words and _belongs_to_name(token, following):
+            name_words.append(token["figure"])
             continue
 
-        yield from _named(name)
-        name = []
-        if match is None:
+        yield from _name_terms(name_words)
+        name_words = []
+        if token is None:
             return
 
-        if match["quoted"]:
-            yield from _quoted(match["quoted"][1:-1])
-        elif match["figure"]:
-            yield from _figure(match["digits"].rstrip(","), (match["unit"] or "").lower())
+        if token["quoted"]:
+            yield from _quoted_term(token["quoted"][1:-1])
+        elif token["figure"]:
+            yield from _figure_terms(token["digits"].rstrip(","), (token["unit"] or "").lower())
         elif word and _is_telling(word) and len(word) >= SHORTEST:
             yield SearchTerm("word", (word.casefold(),))
 
@@ -241,68 +249,70 @@ def _is_telling(word: str) -> bool:
     return word.casefold() not in COMMON and not _COUNTED.fullmatch(word) and word not in ("I", "A")
 
 
-def _is_named(word: str) -> bool:
+def _is_written_like_name(word: str) -> bool:
     """Tell whether a word is written like a name."""
     cased = not word.islower() and any(map(str.isalpha, word))
     return _is_telling(word) and (cased or SIGNED.fullmatch(word) is not None)
 
 
-def _belongs(match: re.Match[str], after: re.Match[str] | None) -> bool:
-    """Tell whether a figure is part of the name before it, as in S&P 500: small, bare, and not a count."""
-    figure = match["figure"]
-    is_plain = figure and figure.isdigit() and not match["unit"]
-    if not is_plain or int(match["digits"]) >= 1_000:
+def _belongs_to_name(token: re.Match[str], following: re.Match[str] | None) -> bool:
+    """Return whether a figure is part of the name before it, as in S&P 500: small, bare, and not a count."""
+    figure = token["figure"]
+    is_bare = figure and figure.isdigit() and not token["unit"]
+    if not is_bare or int(token["digits"]) >= 1_000:
         return False
 
-    counted = after and after["word"]
-    return not counted or counted.casefold() in COMMON or not counted.endswith("s")
+    # in "Tesla 5 models", five models are counted
+    next_word = following and following["word"]
+    return not next_word or next_word.casefold() in COMMON or not next_word.endswith("s")
 
 
-def _named(words: Sequence[str]) -> Iterator[SearchTerm]:
+def _name_terms(words: Sequence[str]) -> Iterator[SearchTerm]:
+    """Yield the term of a name, or one for each word of a long name; known ones in all their spellings."""
     words = list(words)
     while words and words[-1] in JOINING:
         words.pop()
 
-    parts = [word for word in words if word not in JOINING]
-    if len(words) <= LONGEST_NAME:
-        parts = [" ".join(words)]
+    names = [" ".join(words)]
+    if len(words) > LONGEST_NAME:
+        names = [word for word in words if word not in JOINING]
 
-    for part in parts:
-        ticker = ""
-        if len(part) == SHORTEST:
-            ticker = part.upper()
-        ways = WRITTEN.get(part.replace(".", "")) or WRITTEN.get(ticker)
+    for name in names:
+        ticker = name.upper() if len(name) == SHORTEST else ""
+        ways = WRITTEN.get(name.replace(".", "")) or WRITTEN.get(ticker)
         if not ways:
-            ways = next((ways for ways in _WRITTEN if part.casefold() in map(str.casefold, ways)), None)
+            ways = next((ways for ways in _WRITTEN if name.casefold() in map(str.casefold, ways)), None)
 
-        is_telling = _LONG.fullmatch(part) and part.casefold() not in ("new", *COMMON)
+        is_telling = _LONG.fullmatch(name) and name.casefold() not in ("new", *COMMON)
         if ways or is_telling:
-            yield SearchTerm("name", ways or (part.replace("’", "'"),))
+            yield SearchTerm("name", ways or (name.replace("’", "'"),))
 
 
-def _quoted(text: str) -> Iterator[SearchTerm]:
-    words = list(filter(None, (match["signed"] or match["word"] for match in _TOKEN.finditer(text))))
+def _quoted_term(text: str) -> Iterator[SearchTerm]:
+    """Yield the name that stands in quotation marks, unless it is too long or one common word."""
+    words = list(filter(None, (token["signed"] or token["word"] for token in _TOKEN.finditer(text))))
     if 1 < len(words) <= LONGEST_NAME + 1:
         yield SearchTerm("name", (" ".join(words),))
     elif words and words[0].casefold() not in COMMON and _LONG.fullmatch(words[0]):
         yield SearchTerm("name", (words[0],))
 
 
-def _figure(digits: str, unit: str) -> Iterator[SearchTerm]:
+def _figure_terms(digits: str, unit: str) -> Iterator[SearchTerm]:
     """Yield a figure in the forms in which it is written, unless it is small and has no unit."""
-    bare = digits.replace(",", "")
+    figure = digits.replace(",", "")
+    whole, _, decimals = figure.partition(".")
     if unit in PARTS:
-        yield SearchTerm("figure", (f"{bare} {PARTS[unit]}",))
+        yield SearchTerm("figure", (f"{figure} {PARTS[unit]}",))
     elif unit:
-        named = SCALES.get(unit, unit)
-        exact, rest = divmod(int(bare.replace(".", "")) * 1_000, 10 ** len(bare.partition(".")[2]))
-        is_whole = named == "thousand" and not rest
-        ways = (f"{exact:,}", f"{bare}k") if is_whole else (f"{bare} {named}",)
+        scale = SCALES.get(unit, unit)
+        thousandfold, remainder = divmod(int(f"{whole}{decimals}") * 1_000, 10 ** len(decimals))
+        is_whole_number = scale == "thousand" and not remainder
+        # 120k is written 120,000 too
+        ways = (f"{thousandfold:,}", f"{figure}k") if is_whole_number else (f"{figure} {scale}",)
         yield SearchTerm("figure", ways)
-    elif "." not in bare and len(digits) == 4 and bare[:2] in ("19", "20"):
-        yield SearchTerm("year", (bare,))
-    elif float(bare) >= LEAST:
-        whole = bare.partition(".")[0]
+    elif "." not in figure and len(digits) == 4 and figure[:2] in ("19", "20"):
+        yield SearchTerm("year", (figure,))
+    elif float(figure) >= LEAST:
         ways = (f"{int(whole):,}", whole) if len(whole) > SHORTEST else (whole,)
         yield SearchTerm("figure", ways)
 
@@ -313,11 +323,14 @@ def keywords(question: str, most: int) -> tuple[str, ...]:
     >>> keywords("Will rain fall on Lisbon in May?", 2)
     ('lisbon', 'rain')
     """
-    long = filter(_LONG.fullmatch, words(question))
-    telling = [word for word in long if not word.isdigit() and word.casefold() not in PLAIN]
-    first = words(question)[:1]
-    named = [word for word in telling if not word.islower() and [word] != first]
-    return tuple(dict.fromkeys(map(str.casefold, (*named, *telling))))[:most]
+    all_words = words(question)
+    long_words = filter(_LONG.fullmatch, all_words)
+    telling = [word for word in long_words if not word.isdigit() and word.casefold() not in PLAIN]
+
+    # the first word has a capital letter in any case
+    names = [word for word in telling if not word.islower() and word != all_words[0]]
+    unique = dict.fromkeys(map(str.casefold, (*names, *telling)))
+    return tuple(unique)[:most]
 
 
 def words(text: str) -> list[str]:

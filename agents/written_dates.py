@@ -97,90 +97,111 @@ def written_dates(text: str, around: datetime, since: int = 0) -> list[WrittenDa
     >>> [f"{x.first:%d %H:%M}" for x in written_dates("Nov. 3, 2026, 9:40 p.m. EST", read)]
     ['04 02:40']
     """
-    found: list[WrittenDate] = []
+    dates: list[WrittenDate] = []
     if not _HAS_DIGIT.search(text):
-        return found
+        return dates
 
-    taken = bytearray(len(text))
+    is_taken = bytearray(len(text))  # by a date of a more specific form
     for form in _FORMS if _HAS_YEAR.search(text) else _WITHOUT_YEAR:
         for match in form.finditer(text):
-            if len(match["year"] or "") == 4 and int(match["year"]) < since:
+            year = match["year"] or ""
+            if len(year) == 4 and int(year) < since:
                 continue
-            if any(taken[match.start() : match.end()]):
+            if any(is_taken[match.start() : match.end()]):
                 continue
 
-            written = _read(form, match, around)
+            written = _date_of_match(form, match, around)
             if written is None:
                 continue
-            taken[written.start : written.end] = b"\x01" * (written.end - written.start)
-            found.append(written)
+            is_taken[written.start : written.end] = b"\x01" * (written.end - written.start)
+            dates.append(written)
 
-    return sorted(found, key=lambda written: written.start)
+    return sorted(dates, key=lambda written: written.start)
 
 
-def _read(form: re.Pattern[str], match: re.Match[str], around: datetime) -> WrittenDate | None:
-    days = _days(form, match, around)
-    if not days:
+def _date_of_match(form: re.Pattern[str], match: re.Match[str], around: datetime) -> WrittenDate | None:
+    """Return the date that was matched, with the time and zone beside it; None if it is no date."""
+    periods = _possible_periods(form, match, around)
+    if not periods:
         return None
 
-    opens = min(days)[0]
-    closes = max(days)[1]
+    first_begins, _ = min(periods)
+    last_begins, last_ends = max(periods)
     start = match.start()
     end = match.end()
     hour = None
     offsets = (WEST, EAST)
-    spans = max(last - first for first, last in days) > A_DAY
+    is_longer_than_day = max(ends - begins for begins, ends in periods) > A_DAY
 
-    if not spans:
+    if not is_longer_than_day:
         clock = _AFTER.match(match.string, end) or _BEFORE.search(match.string, max(0, start - 30), start)
-        hour = clock and _hour(clock)
+        hour = clock and _time_of_clock(clock)
         if clock and hour is not None:
             start = min(start, clock.start())
             end = max(end, clock.end())
-            offsets = _offsets(clock["zone"] or "", opens.month)
-            closes = max(days)[0] + hour
-            opens += hour
+            offsets = _utc_offsets(clock["zone"] or "", first_begins.month)
+            last_ends = last_begins + hour
+            first_begins += hour
 
-    west, east = offsets
-    at = opens
-    if offsets != (WEST, EAST):
-        at -= west
-    dated = match.groupdict().get("year") is not None
-    return WrittenDate(start, end, opens - east, at, closes - west, hour is not None, dated, spans)
+    least_offset, most_offset = offsets
+    at = first_begins
+    is_zone_known = offsets != (WEST, EAST)
+    if is_zone_known:
+        at -= least_offset
+    has_year = match.groupdict().get("year") is not None
+    return WrittenDate(
+        start,
+        end,
+        first_begins - most_offset,
+        at,
+        last_ends - least_offset,
+        hour is not None,
+        has_year,
+        is_longer_than_day,
+    )
 
 
-def _days(form: re.Pattern[str], match: re.Match[str], around: datetime) -> list[tuple[datetime, datetime]]:
+def _possible_periods(
+    form: re.Pattern[str], match: re.Match[str], around: datetime
+) -> list[tuple[datetime, datetime]]:
     """Return the periods that a match can mean, or an empty list if it isn't a date."""
-    told = match.groupdict()
-    year = _year(told.get("year"))
+    groups = match.groupdict()
+    year = _full_year(groups.get("year"))
     if form is _WORD_YEAR:
-        return _months(told["word"].casefold(), match.string[max(0, match.start() - 8) : match.start()], year)
+        before = match.string[max(0, match.start() - 8) : match.start()]
+        return _period_by_word(groups["word"].casefold(), before, year)
 
     if form is _YEAR_LAST:
-        first = int(told["a"])
-        second = int(told["b"])
-        spans = _day(year, second, first)
-        if told["by"] == "/":  # in America the month comes first
-            spans += _day(year, first, second)
-        return spans
+        first = int(groups["a"])
+        second = int(groups["b"])
+        periods = _period_of_day(year, second, first)
+        if groups["by"] == "/":  # in America the month comes first
+            periods += _period_of_day(year, first, second)
+        return periods
 
     if form is _YEAR_FIRST:
-        month = int(told["month"] or told["m"])
-        day = told["day"] or told["d"]
-        return _day(year, month, int(day)) if day else _span(year, month, 1)
+        month_number = int(groups["month"] or groups["m"])
+        day = groups["day"] or groups["d"]
+        if not day:
+            return _period_of_months(year, month_number, 1)
+        return _period_of_day(year, month_number, int(day))
 
-    named = MONTHS.get(told["month"].casefold())
-    if named is None or told["month"] == "may":
+    month = MONTHS.get(groups["month"].casefold())
+    is_verb = groups["month"] == "may"
+    if month is None or is_verb:
         return []
+
+    day_number = int(groups["day"])
     if year is not None:
-        return _day(year, named, int(told["day"]))
+        return _period_of_day(year, month, day_number)
 
+    # without a year, the nearest one
     years = (around.year - 1, around.year, around.year + 1)
-    near = chain.from_iterable(_day(year, named, int(told["day"])) for year in years)
-    return sorted(near, key=lambda span: abs(span[0] - around))[:1]
+    candidates = chain.from_iterable(_period_of_day(near, month, day_number) for near in years)
+    return sorted(candidates, key=lambda period: abs(period[0] - around))[:1]
 
 
-def _year(written: str | None) -> int | None:
+def _full_year(written: str | None) -> int | None:
     """Return a year written in full or by its last two digits, or None if no year is written."""
     if written is None:
         return None
@@ -191,21 +212,25 @@ def _year(written: str | None) -> int | None:
     return year
 
 
-def _months(word: str, before: str, year: int | None) -> list[tuple[datetime, datetime]]:
+def _period_by_word(word: str, before: str, year: int | None) -> list[tuple[datetime, datetime]]:
     """Return a month, a quarter or a year, by the word before the year and what precedes it."""
     if word in MONTHS:
-        return _span(year, MONTHS[word], 1)
+        return _period_of_months(year, MONTHS[word], 1)
     if word in _BEFORE_YEARS:
-        return _span(year, 1, 12)
+        return _period_of_months(year, 1, 12)
 
-    nth = (before.split() or [""])[-1].casefold() if word == "quarter" else word
-    quarter = _QUARTERS.get(nth)
+    ordinal = word
+    if word == "quarter":
+        words_before = before.split() or [""]
+        ordinal = words_before[-1].casefold()
+    quarter = _QUARTERS.get(ordinal)
     if quarter is None:
         return []
-    return _span(year, 3 * quarter - 2, 3)
+    return _period_of_months(year, 3 * quarter - 2, 3)
 
 
-def _day(year: int | None, month: int, day: int) -> list[tuple[datetime, datetime]]:
+def _period_of_day(year: int | None, month: int, day: int) -> list[tuple[datetime, datetime]]:
+    """Return when a day begins and ends, or an empty list if there is no such day."""
     try:
         begins = datetime.combine(date(year or 0, month, day), datetime.min.time(), UTC)
         return [(begins, begins + A_DAY)]
@@ -213,40 +238,49 @@ def _day(year: int | None, month: int, day: int) -> list[tuple[datetime, datetim
         return []
 
 
-def _span(year: int | None, month: int, months: int) -> list[tuple[datetime, datetime]]:
-    """Return a span of months from the first day of one on."""
-    over, last = divmod(month + months - 1, 12)
-    ends = _day((year or 0) + over, last + 1, 1)
-    return [(begins, ends[0][0]) for begins, _ in _day(year, month, 1) if ends]
+def _period_of_months(year: int | None, month: int, months: int) -> list[tuple[datetime, datetime]]:
+    """Return when a number of months from a month on begin and end, or an empty list if there are none."""
+    years_after, next_month = divmod(month + months - 1, 12)
+    first_day = _period_of_day(year, month, 1)
+    day_after = _period_of_day((year or 0) + years_after, next_month + 1, 1)
+    if not first_day or not day_after:
+        return []
+
+    begins, _ = first_day[0]
+    ends, _ = day_after[0]
+    return [(begins, ends)]
 
 
-def _hour(clock: re.Match[str]) -> timedelta | None:
+def _time_of_clock(clock: re.Match[str]) -> timedelta | None:
     """Return the time after midnight that a clock shows, or None if the match is only a number."""
     hour = int(clock["hour"])
     minute = int(clock["minute"] or 0)
-    half = (clock["half"] or "").lower()
-    is_possible = hour <= (12 if half else 24) and minute <= 59
-    is_clock = clock["minute"] or half
+    am_or_pm = (clock["half"] or "").lower()
+    is_possible = hour <= (12 if am_or_pm else 24) and minute <= 59
+    is_clock = clock["minute"] or am_or_pm
     if not is_clock or not is_possible:
         return None
-    if half:
-        hour = hour % 12 + 12 * half.startswith("p")
+    if am_or_pm:
+        hour = hour % 12 + 12 * am_or_pm.startswith("p")
     return timedelta(hours=hour, minutes=minute)
 
 
-def _offsets(zone: str, month: int) -> tuple[timedelta, timedelta]:
+def _utc_offsets(zone: str, month: int) -> tuple[timedelta, timedelta]:
     """Return the least and the most that a zone is ahead of UTC; the whole range without a known zone."""
     name = zone.casefold()
     if name in ("et", "ct", "mt", "pt"):
-        name = f"{name[0]}{'d' if SUMMER[0] <= month <= SUMMER[1] else 's'}t"
+        summer_begins, summer_ends = SUMMER
+        letter = "d" if summer_begins <= month <= summer_ends else "s"
+        name = f"{name[0]}{letter}t"
 
     if name in ZONES:
         return ZONES[name]
 
     shift = _SHIFT.search(name)
-    if shift:
-        ahead = timedelta(hours=int(shift[2]), minutes=int(shift[3] or 0))
-        if shift[1] == "-":
-            ahead = -ahead
-        return ahead, ahead
-    return WEST, EAST
+    if shift is None:
+        return WEST, EAST
+
+    offset = timedelta(hours=int(shift[2]), minutes=int(shift[3] or 0))
+    if shift[1] == "-":
+        offset = -offset
+    return offset, offset
