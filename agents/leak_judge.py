@@ -44,10 +44,11 @@ class Judgement:
 
 def judge_prompt(question: str, at: datetime, title: str, text: str) -> Prompt:
     """Return the question to the judge about a text, for those who were asked a question at an instant."""
-    asked = quoted_lines(tidy_lines(question))
-    shown = quoted_lines(tidy_lines(f"{title}\n\n{text}"))
-    content = f"The question, of {at:%Y-%m-%d %H:%M} UTC:\n{asked}\n\nText {digest([title, text])}:\n{shown}"
-    messages = Message("system", _INSTRUCTIONS), Message("user", content)
+    quoted_question = quoted_lines(tidy_lines(question))
+    quoted_text = quoted_lines(tidy_lines(f"{title}\n\n{text}"))
+    about_question = f"The question, of {at:%Y-%m-%d %H:%M} UTC:\n{quoted_question}"
+    about_text = f"Text {digest([title, text])}:\n{quoted_text}"
+    messages = Message("system", _INSTRUCTIONS), Message("user", f"{about_question}\n\n{about_text}")
     return Prompt(messages, stage="judge", bets=False, max_tokens=MOST_TOKENS)
 
 
@@ -57,11 +58,14 @@ def read_judgement(prompt: Prompt, reply: str) -> Judgement | None:
     text_hash = _HASH.search(content)
     if text_hash is None:
         return None
+
+    # the last object that is JSON is the answer
     for match in reversed(list(_OBJECT.finditer(reply))):
         try:
             answer = json.loads(match[0])
         except ValueError:
             continue
+
         told = answer.get("told")
         quote = answer.get("quote")
         if type(told) is not bool or (told and type(quote) is not str):
@@ -69,14 +73,15 @@ def read_judgement(prompt: Prompt, reply: str) -> Judgement | None:
         if not told:
             return Judgement(text_hash[1], told=False)
 
-        shown = _plain(re.sub(r"^\| ?", "", content[text_hash.end() :], flags=re.MULTILINE))
-        words = _plain(quote)
-        if len(words) < SHORTEST_QUOTE or words not in shown:
+        without_bars = re.sub(r"^\| ?", "", content[text_hash.end() :], flags=re.MULTILINE)
+        plain_quote = _with_single_spaces(quote)
+        if len(plain_quote) < SHORTEST_QUOTE or plain_quote not in _with_single_spaces(without_bars):
             return None
-        return Judgement(text_hash[1], told=True, quote=words)
+        return Judgement(text_hash[1], told=True, quote=plain_quote)
+
     return None
 
 
-def _plain(text: str) -> str:
+def _with_single_spaces(text: str) -> str:
     """Return a text with single spaces."""
     return " ".join(text.split())

@@ -88,32 +88,34 @@ class PromptReading:
 def read_prompt(messages: Sequence[Message]) -> PromptReading:
     """Return the contents of the first message from the user."""
     text = next((message.content for message in messages if message.role == "user"), "")
-    today = _TODAY.search(text)
-    day = date.min
-    if today:
-        day = date.fromisoformat(today[1])
-    offered = f"\n{text}".partition("\n## Held")[0].partition("\n## Your answer")[0]
-    topics = tuple(_topic(block, day) for block in offered.split("\n### ")[1:])
+    date_line = _TODAY.search(text)
+    today = date.min
+    if date_line:
+        today = date.fromisoformat(date_line[1])
+
+    before_held = f"\n{text}".partition("\n## Held")[0]
+    offered = before_held.partition("\n## Your answer")[0]
+    topics = tuple(_market_in_block(block, today) for block in offered.split("\n### ")[1:])
+
     cash = _CASH.search(text)
     limits = _LIMITS.search(text)
     if cash is None or limits is None:
         return PromptReading(topics)
 
-    return PromptReading(
-        topics, _dollars(cash[1]), _dollars(limits[1]), _dollars(limits[2]), tuple(_POSITION.findall(text))
-    )
+    min_bet, max_bet = map(_dollars, limits.groups())
+    return PromptReading(topics, _dollars(cash[1]), min_bet, max_bet, tuple(_POSITION.findall(text)))
 
 
-def _topic(block: str, today: date) -> PromptMarket:
+def _market_in_block(block: str, today: date) -> PromptMarket:
     """Return what a prompt says of a market in its block of lines."""
     name = block.partition("\n")[0]
-    found = _QUESTION.search(block)
-    question = "" if found is None else found[1]
+    question_line = _QUESTION.search(block)
+    question = "" if question_line is None else question_line[1]
 
     prices: list[int | None] = [None, None, None]
-    price = _PRICE.search(block)
-    if price is not None:
-        prices = [None if text == "none" else millionths(text) for text in price.groups()]
+    price_line = _PRICE.search(block)
+    if price_line is not None:
+        prices = [None if text == "none" else millionths(text) for text in price_line.groups()]
     mid, bid, ask = prices
 
     evidence = []
@@ -121,25 +123,28 @@ def _topic(block: str, today: date) -> PromptMarket:
         age = today - date.fromisoformat(day)
         evidence.append(EvidenceLine(age.days, source, int(percent)))
 
-    return PromptMarket(name, question, mid, bid, ask, tuple(evidence), _asked(block))
+    return PromptMarket(name, question, mid, bid, ask, tuple(evidence), _asked_answer_in(block))
 
 
-def _asked(block: str) -> AskedAnswer | None:
-    """Return how a question is to be answered, if it isn't one of yes or no."""
-    how = _ANSWER_KEY.search(block)
-    if how is None:
+def _asked_answer_in(block: str) -> AskedAnswer | None:
+    """Return how a question is to be answered; None for one of yes or no."""
+    instruction = _ANSWER_KEY.search(block)
+    if instruction is None:
         return None
 
-    listed = block[how.end() :].partition("\nOptions")[2].partition("\n")[2]
-    lines = takewhile(lambda line: line.startswith("| - "), listed.split("\n"))
-    options = list(filter(None, map(_OPTION.fullmatch, lines)))
-    bounds = _RANGE.search(how[2])
+    key, how = instruction.groups()
+    after_heading = block[instruction.end() :].partition("\nOptions")[2].partition("\n")[2]
+    lines = takewhile(lambda line: line.startswith("| - "), after_heading.split("\n"))
+    options = []
+    for match in filter(None, map(_OPTION.fullmatch, lines)):
+        name, chance = match.groups()
+        options.append((name, millionths(chance or "0")))
 
-    return AskedAnswer(
-        how[1],
-        tuple((match[1], millionths(match[2] or "0")) for match in options),
-        *(bounds.groups() if bounds else ()),
-    )
+    bounds = _RANGE.search(how)
+    if bounds is None:
+        return AskedAnswer(key, tuple(options))
+    low, high = bounds.groups()
+    return AskedAnswer(key, tuple(options), low, high)
 
 
 def _dollars(text: str) -> int:
@@ -161,45 +166,53 @@ PRICE_SHRINK = 0.86
 
 def sharp(topic: PromptMarket, _rng: Random) -> float:
     """Weigh every piece of evidence by reliability and age, with the price as one more, and a prior."""
-    pairs = [(_weight(piece), _odds(piece.percent * 10_000)) for piece in topic.evidence]
+    weighted_odds = []
+    for evidence in topic.evidence:
+        odds = _cached_log_odds(evidence.percent * 10_000)
+        weighted_odds.append((_reliability(evidence), odds))
     if topic.mid is not None:
-        pairs.append((1 / (PRICE_SPREAD * PRICE_SPREAD), _odds(topic.mid) / PRICE_SHRINK))
-    return fsum(weight * odds for weight, odds in pairs) / fsum([PRIOR, *(weight for weight, _ in pairs)])
+        price_weight = 1 / (PRICE_SPREAD * PRICE_SPREAD)
+        weighted_odds.append((price_weight, _cached_log_odds(topic.mid) / PRICE_SHRINK))
+
+    # the prior has even odds, which are 0
+    total_weight = fsum([PRIOR, *(weight for weight, _ in weighted_odds)])
+    return fsum(weight * odds for weight, odds in weighted_odds) / total_weight
 
 
 def hasty(topic: PromptMarket, _rng: Random) -> float:
     """Take the most extreme of the last three pieces, from any source, with some of the price."""
-    loudest = max((_odds(piece.percent * 10_000) for piece in topic.evidence[-3:]), key=abs, default=0.0)
-    return 0.6 * loudest + 0.4 * _price(topic)
+    last_odds = [_cached_log_odds(evidence.percent * 10_000) for evidence in topic.evidence[-3:]]
+    most_extreme = max(last_odds, key=abs, default=0.0)
+    return 0.6 * most_extreme + 0.4 * _price_odds(topic)
 
 
 def blind(topic: PromptMarket, rng: Random) -> float:
     """Ignore the evidence: mix a random feeling about the question, optimism and the price."""
-    return 0.7 * _price(topic) + 0.35 + 0.8 * bell(rng)
+    return 0.7 * _price_odds(topic) + 0.35 + 0.8 * bell(rng)
 
 
 def clumsy(topic: PromptMarket, rng: Random) -> float:
     """Average all pieces equally, whatever their age and source, with some of the price."""
-    odds = [_odds(piece.percent * 10_000) for piece in topic.evidence]
+    odds = [_cached_log_odds(evidence.percent * 10_000) for evidence in topic.evidence]
     mean = 0.0
     if odds:
         mean = fsum(odds) / len(odds)
-    return 0.6 * mean + 0.4 * _price(topic) + 0.2 * bell(rng)
+    return 0.6 * mean + 0.4 * _price_odds(topic) + 0.2 * bell(rng)
 
 
-def _weight(piece: EvidenceLine) -> float:
-    spread = SPREAD[piece.source]
-    return 1 / (spread * spread + DRIFT * piece.age)
+def _reliability(evidence: EvidenceLine) -> float:
+    spread = SPREAD[evidence.source]
+    return 1 / (spread * spread + DRIFT * evidence.age)
 
 
-def _price(topic: PromptMarket) -> float:
+def _price_odds(topic: PromptMarket) -> float:
     if topic.mid is None:
         return 0.0
-    return _odds(topic.mid)
+    return _cached_log_odds(topic.mid)
 
 
 @lru_cache(maxsize=2048)
-def _odds(p: int) -> float:
+def _cached_log_odds(p: int) -> float:
     return log_odds(p)
 
 
@@ -233,13 +246,16 @@ def answer(model: str, messages: Sequence[Message], seed: int) -> str:
     for topic in reading.topics:
         dice = Random(f"{seed}/{model}/{topic.question}")
         if topic.asked:
-            forecasts.append(_answered(topic, topic.asked, dice))
+            forecasts.append(_hunch(topic, topic.asked, dice))
         else:
-            beliefs[topic.id] = _rounded(probability(character.belief(topic, dice)))
-            forecasts.append(_forecast(topic, beliefs[topic.id]))
+            belief = _rounded(probability(character.belief(topic, dice)))
+            beliefs[topic.id] = belief
+            forecasts.append(_probability_forecast(topic, belief))
 
-    bets = _bets(character, reading, beliefs)
-    text = json.dumps({"forecasts": forecasts, "bets": bets, "sales": _sales(reading, beliefs)})
+    bets = _bets_on_edges(character, reading, beliefs)
+    sales = _sales_above_worth(reading, beliefs)
+    text = json.dumps({"forecasts": forecasts, "bets": bets, "sales": sales})
+
     asked_before = any(message.role == "assistant" for message in messages)
     slips = Random(f"{seed}/{model}/slip").random() < character.breaks
     if slips and not asked_before:  # a careless answer: chatty, and broken off too soon
@@ -249,77 +265,89 @@ def answer(model: str, messages: Sequence[Message], seed: int) -> str:
 
 def _rounded(p: int) -> int:
     """Round to a tenth of a percent, and never to certainty."""
-    return min(max((p + 500) // 1_000, 1), 999) * 1_000
+    thousandths = (p + 500) // 1_000
+    return min(max(thousandths, 1), 999) * 1_000
 
 
-def _forecast(topic: PromptMarket, belief: int) -> dict[str, Any]:
+def _probability_forecast(topic: PromptMarket, belief: int) -> dict[str, Any]:
+    """Return a forecast of a belief in millionths, as an item of an answer, with what it starts from."""
     count = len(topic.evidence)
-    pieces = f"{count} piece{'' if count == 1 else 's'} of evidence"
+    evidence = f"{count} piece{'' if count == 1 else 's'} of evidence"
     start = "even odds"
     if topic.mid is not None:
         start = f"a price of {topic.mid / ONE:g}"
-    return {"market": topic.id, "probability": belief / ONE, "reason": f"{start} and {pieces}"}
+    return {"market": topic.id, "probability": belief / ONE, "reason": f"{start} and {evidence}"}
 
 
-def _answered(topic: PromptMarket, asked: AskedAnswer, dice: Random) -> dict[str, Any]:
+def _hunch(topic: PromptMarket, asked: AskedAnswer, dice: Random) -> dict[str, Any]:
     """Return a hunch about a question that isn't of yes or no: near the market's chances, or in its range."""
     if not asked.options:
-        value: Any = _quantiles(asked, 0.3 + 0.4 * dice.random())
-        return {"market": topic.id, "reason": "a hunch", asked.key: value}
+        quantiles = _quantiles(asked, 0.3 + 0.4 * dice.random())
+        return {"market": topic.id, "reason": "a hunch", asked.key: quantiles}
 
     even = ONE // len(asked.options)
     weights = [(chance or even) * (0.5 + dice.random()) for _, chance in asked.options]
-    whole = fsum(weights)
-    value = []
+    total = fsum(weights)
+    chances = []
     for (option, _), weight in zip(asked.options, weights, strict=True):
-        value.append({"option": option, "probability": round(weight / whole, 6)})
-    return {"market": topic.id, "reason": "a hunch", asked.key: value}
+        chances.append({"option": option, "probability": round(weight / total, 6)})
+    return {"market": topic.id, "reason": "a hunch", asked.key: chances}
 
 
 def _quantiles(asked: AskedAnswer, middle: float) -> dict[str, Any]:
     """Return values around a place of the range, from 0 to 1; dates where its bounds are dates."""
-    places = {f"p{percent}": middle + (percent - 50) / 200 for percent in ASKED_PERCENTS}
+    positions = {f"p{percent}": middle + (percent - 50) / 200 for percent in ASKED_PERCENTS}
     try:
         low = float(asked.low)
         high = float(asked.high)
     except ValueError:
-        first = date.fromisoformat(asked.low[:10]).toordinal()
-        last = date.fromisoformat(asked.high[:10]).toordinal()
-        quantiles = {}
-        for name, place in places.items():
-            day = first + 1 + int(place * (last - first - 1))
-            quantiles[name] = date.fromordinal(day).isoformat()
-        return quantiles
+        return _date_quantiles(asked, positions)
 
-    return {name: round(low + place * (high - low), 6) for name, place in places.items()}
+    return {name: round(low + position * (high - low), 6) for name, position in positions.items()}
 
 
-def _bets(character: Model, reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str, Any]]:
+def _date_quantiles(asked: AskedAnswer, positions: Mapping[str, float]) -> dict[str, str]:
+    """Return the dates at these places of a range of dates, between its bounds."""
+    first = date.fromisoformat(asked.low[:10]).toordinal()
+    last = date.fromisoformat(asked.high[:10]).toordinal()
+    quantiles = {}
+    for name, position in positions.items():
+        day = first + 1 + int(position * (last - first - 1))
+        quantiles[name] = date.fromordinal(day).isoformat()
+    return quantiles
+
+
+def _bets_on_edges(
+    character: Model, reading: PromptReading, beliefs: Mapping[str, int]
+) -> list[dict[str, Any]]:
     """Return bets on the largest edges first, each a part of Kelly, while the cash lasts."""
     held = {market for market, _ in reading.held}
-    edges = []
-    for place, topic in enumerate(reading.topics):
-        if topic.asked is not None:
+    candidates = []
+    for index, topic in enumerate(reading.topics):
+        if topic.asked is not None or topic.id in held:
             continue
-        for side, belief, price in _sides(topic, beliefs[topic.id]):
-            if price is not None and belief - price >= character.edge and topic.id not in held:
-                edges.append((price - belief, place, side, belief, price))
+        for side, worth, price in _sides_with_worth_and_price(topic, beliefs[topic.id]):
+            if price is not None and worth - price >= character.edge:
+                edge = worth - price
+                candidates.append((-edge, index, side, worth, price))
 
     bets = []
-    left = reading.cash
-    for _, place, side, belief, price in sorted(edges)[:MOST_BETS]:
-        kelly = int(character.kelly * reading.cash * (belief - price) / (ONE - price))
-        stake = min(kelly, reading.max_bet, left) // ONE * ONE
-        if stake >= max(reading.min_bet, 1):
-            left -= stake
-            reason = f"worth {belief / ONE:.3f}, costs {price / ONE:g}"
-            bet = {"market": reading.topics[place].id, "side": side, "amount": stake // ONE, "reason": reason}
-            bets.append(bet)
+    cash_left = reading.cash
+    for _, index, side, worth, price in sorted(candidates)[:MOST_BETS]:
+        kelly = int(character.kelly * reading.cash * (worth - price) / (ONE - price))
+        stake = min(kelly, reading.max_bet, cash_left) // ONE * ONE  # whole dollars
+        if stake < max(reading.min_bet, 1):
+            continue
+
+        cash_left -= stake
+        market = reading.topics[index].id
+        reason = f"worth {worth / ONE:.3f}, costs {price / ONE:g}"
+        bets.append({"market": market, "side": side, "amount": stake // ONE, "reason": reason})
 
     return bets
 
 
-def _sales(reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str, Any]]:
+def _sales_above_worth(reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str, Any]]:
     """Return sales of whole positions whose side sells for more than its believed worth."""
     topics = {topic.id: topic for topic in reading.topics}
     sales = []
@@ -343,6 +371,6 @@ def _sales(reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str,
     return sales
 
 
-def _sides(topic: PromptMarket, belief: int) -> list[tuple[str, int, int | None]]:
+def _sides_with_worth_and_price(topic: PromptMarket, belief: int) -> list[tuple[str, int, int | None]]:
     """Return each side with its worth and its price."""
     return [("YES", belief, topic.ask), ("NO", ONE - belief, mirror_price(topic.bid))]

@@ -75,29 +75,29 @@ class _Handler(BaseHTTPRequestHandler):
             models = [{"id": name, "object": "model", "created": 0, "owned_by": "demo"} for name in MODELS]
             self._send(HTTPStatus.OK, {"object": "list", "data": models})
         else:
-            self._send(HTTPStatus.NOT_FOUND, _error(f"nothing is at {self.path}"))
+            self._send(HTTPStatus.NOT_FOUND, _error_body(f"nothing is at {self.path}"))
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if self.path != "/v1/chat/completions":
-            self._send(HTTPStatus.NOT_FOUND, _error(f"nothing is at {self.path}"))
+            self._send(HTTPStatus.NOT_FOUND, _error_body(f"nothing is at {self.path}"))
             return
 
         try:
-            model, messages, seed = _question(body)
+            model, messages, seed = _read_request(body)
         except BadRequest as error:
-            self._send(HTTPStatus.BAD_REQUEST, _error(str(error)))
+            self._send(HTTPStatus.BAD_REQUEST, _error_body(str(error)))
             return
 
         if model not in MODELS:
-            self._send(
-                HTTPStatus.NOT_FOUND, _error(f"there is no model {model}; known are {', '.join(MODELS)}")
-            )
+            message = f"there is no model {model}; known are {', '.join(MODELS)}"
+            self._send(HTTPStatus.NOT_FOUND, _error_body(message))
             return
 
-        asked = digest([model, messages, seed])
-        self.server.note({"hash": asked, "model": model, "seed": seed})
-        self._send(HTTPStatus.OK, _completion(model, messages, answer(model, messages, seed), asked))
+        request_hash = digest([model, messages, seed])
+        self.server.note({"hash": request_hash, "model": model, "seed": seed})
+        text = answer(model, messages, seed)
+        self._send(HTTPStatus.OK, _completion_body(model, messages, text, request_hash))
 
     def _send(self, status: HTTPStatus, body: Mapping[str, Any]) -> None:
         data = json.dumps(body).encode()
@@ -111,20 +111,21 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing on the terminal: the log has it all."""
 
 
-def _question(body: bytes) -> tuple[str, list[Message], int]:
+def _read_request(body: bytes) -> tuple[str, list[Message], int]:
+    """Return the model, the messages and the seed of a request. Raise `BadRequest` if it is no chat."""
     try:
-        asked = json.loads(body)
-        messages = [Message(item["role"], str(item["content"])) for item in asked["messages"]]
-        return str(asked["model"]), messages, int(asked.get("seed") or 0)
+        request = json.loads(body)
+        messages = [Message(message["role"], str(message["content"])) for message in request["messages"]]
+        return str(request["model"]), messages, int(request.get("seed") or 0)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadRequest(f"not a chat request: {error!r}") from error
 
 
-def _completion(model: str, messages: Sequence[Message], text: str, asked: str) -> dict[str, Any]:
-    tokens_in = sum(_tokens(message.content) for message in messages)
-    tokens_out = _tokens(text)
+def _completion_body(model: str, messages: Sequence[Message], text: str, request_hash: str) -> dict[str, Any]:
+    tokens_in = sum(_token_count(message.content) for message in messages)
+    tokens_out = _token_count(text)
     return {
-        "id": f"demo-{asked[:16]}",
+        "id": f"demo-{request_hash[:16]}",
         "object": "chat.completion",
         "created": 0,
         "model": model,
@@ -138,11 +139,11 @@ def _completion(model: str, messages: Sequence[Message], text: str, asked: str) 
     }
 
 
-def _tokens(text: str) -> int:
-    return -(-len(text) // CHARACTERS_A_TOKEN)
+def _token_count(text: str) -> int:
+    return -(-len(text) // CHARACTERS_A_TOKEN)  # rounded up
 
 
-def _error(message: str) -> dict[str, Any]:
+def _error_body(message: str) -> dict[str, Any]:
     return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": None}}
 
 

@@ -26,11 +26,11 @@ from markets.model import MarketId
 Method = Literal["median", "mean", "trimmed_mean", "geometric_mean", "geometric_mean_of_odds"]
 
 
-def _check_names(names: tuple[str, ...]) -> tuple[str, ...]:
+def _check_names(agent_names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of agents. Raise if one is there twice."""
-    if len(set(names)) < len(names):
+    if len(set(agent_names)) < len(agent_names):
         raise ValueError("an agent is named twice")
-    return names
+    return agent_names
 
 
 class Settings(KindSettings):
@@ -50,14 +50,15 @@ def agent(settings: Settings, _given: Given) -> Agent:
 
     async def decide(view: View, _ask: Ask) -> Decision:
         forms = forms_in(view.snapshot)
-        stated: dict[MarketId, list[Forecast]] = {listing.market.id: [] for listing in view.snapshot.shown}
+        shown = [listing.market.id for listing in view.snapshot.shown]
+        inputs_by_market: dict[MarketId, list[Forecast]] = {market_id: [] for market_id in shown}
         for name in settings.of:
             for forecast in view.stated.get(name, ()):
-                if forecast.stage == "final" and forecast.market_id in stated:
-                    stated[forecast.market_id].append(forecast)
+                if forecast.stage == "final" and forecast.market_id in inputs_by_market:
+                    inputs_by_market[forecast.market_id].append(forecast)
 
         forecasts = []
-        for market_id, inputs in stated.items():
+        for market_id, inputs in inputs_by_market.items():
             if inputs and market_id in forms:
                 answer = combined_answer(forms[market_id], inputs)
                 forecasts.append(Forecast(market_id, reason=f"median of {len(inputs)}", distribution=answer))

@@ -143,11 +143,11 @@ def with_refused_orders(prompt: Prompt, refused: str) -> Prompt:
 
 def raised_limit(settings: Settings) -> int | None:
     """Return the limit of tokens to try after a cut-off answer; None if the model can't write much more."""
-    most = table_entry(settings.model).get("max_output_tokens")
-    if not isinstance(most, int) or most < 2 * settings.max_tokens:
+    model_limit = table_entry(settings.model).get("max_output_tokens")
+    if not isinstance(model_limit, int) or model_limit < 2 * settings.max_tokens:
         return None
 
-    return min(RAISED * settings.max_tokens, most)
+    return min(RAISED * settings.max_tokens, model_limit)
 
 
 def template_of(settings: Settings, stage: Stage) -> str:
@@ -195,22 +195,22 @@ class _Sample:
 
     async def _stage(self, stage: Stage, before: Sequence[Forecast] = ()) -> Decision:
         """Return the decision of a stage, made of the answers to all parts of its question."""
-        first, *others = self._parts()
+        first_part, *other_parts = self._parts()
         try:
-            question = self._question(stage, before, first)
+            question = self._question(stage, before, first_part)
             if not question.prompt.bets:
-                questions = [question, *(self._question(stage, before, part) for part in others)]
+                questions = [question, *(self._question(stage, before, part) for part in other_parts)]
                 return await _ask_side_by_side(questions)
 
             # Parts with bets are asked one after another: each is told how much cash earlier bets leave.
             answers = [await question.decision()]
             committed = 0
-            for part in others:
+            for part in other_parts:
                 if answers[-1].status == "failed":
                     break
                 committed += sum(bet.amount for bet in answers[-1].bets)
-                question = self._question(stage, before, replace(part, committed=committed))
-                answers.append(await question.decision())
+                next_question = self._question(stage, before, replace(part, committed=committed))
+                answers.append(await next_question.decision())
 
         except TooLong as error:
             return Decision(status="failed", note=f"too_long: {error}")
@@ -223,9 +223,8 @@ class _Sample:
         """Return the question about one part of the markets."""
 
         def put(markets: tuple[MarketId, ...], half: int, spent: int, refused: str) -> Prompt:
-            number = part.number
-            if half:
-                number = part.parts + 1
+            # the second half becomes a part of its own, after all others
+            number = part.parts + 1 if half else part.number
             smaller = PromptPart(number, part.parts + 1, markets, part.committed + spent, refused)
             return self._prompt(stage, before, smaller)
 

@@ -69,18 +69,18 @@ def share_of_windows(market: Market) -> int:
 
     history = read_history(market.rules)
     template = template_of(question.template)
-    length = question.due - question.base_date
-    needed = question.threshold - question.base
+    days_between = question.due - question.base_date
+    change_needed = question.threshold - question.base
 
-    yes = 1
-    windows = 2
-    for start, base in zip(history.dates, history.values, strict=True):
-        end = history.place_on(start + length)
-        if end is None or start + length > history.dates[-1]:
+    yes_windows = 1
+    all_windows = 2
+    for start, start_value in zip(history.dates, history.values, strict=True):
+        end_index = history.place_on(start + days_between)
+        if end_index is None or start + days_between > history.dates[-1]:
             break
-        windows += 1
-        yes += template.is_met(history.values[end] - base, needed)
-    return ONE * yes // windows
+        all_windows += 1
+        yes_windows += template.is_met(history.values[end_index] - start_value, change_needed)
+    return ONE * yes_windows // all_windows
 
 
 def nearest_rate(rates: Mapping[int, float], days: int) -> int:

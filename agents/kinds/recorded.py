@@ -76,20 +76,22 @@ def agent(settings: Settings, given: Given) -> Agent:
         now = view.snapshot.at
         since = view.since or now - timedelta(days=settings.days)
 
-        past, unread = read_answers((row for row in rows if row.at <= now), view, settings.file, since)
-        forecasts, contradicted = newest_forecasts(past, view, settings.file)
+        # a forecast holds until the next one; a bet or a sale counts in one round only
+        past_rows = (row for row in rows if row.at <= now)
+        past, unreadable = rows_with_answers_read(past_rows, view, settings.file, since)
+        forecasts, contradictions = newest_forecasts(past, view, settings.file)
 
-        due = [row for row in past if row.at > since]
-        due.sort(key=lambda row: row.at)
-        bets, sales, refused = bets_and_sales(due, view, settings.file)
+        new_rows = [row for row in past if row.at > since]
+        new_rows.sort(key=lambda row: row.at)
+        bets, sales, refused = tradable_orders(new_rows, view, settings.file)
 
         # A row whose time can't be read may belong to any round, so it is rejected in every one.
         invalid = [line.rejection for line in bad if line.at is None or since < line.at <= now]
-        left_out = len(invalid) - MOST_INVALID
-        if left_out > 0:
-            invalid[MOST_INVALID:] = [Rejection("row", f"{left_out:,} more invalid rows")]
+        only_counted = len(invalid) - MOST_INVALID
+        if only_counted > 0:
+            invalid[MOST_INVALID:] = [Rejection("row", f"{only_counted:,} more invalid rows")]
 
-        return Decision(forecasts, bets, sales, (*invalid, *unread, *contradicted, *refused))
+        return Decision(forecasts, bets, sales, (*invalid, *unreadable, *contradictions, *refused))
 
     return decide
 
@@ -99,7 +101,7 @@ def newest_forecasts(
 ) -> tuple[tuple[Forecast, ...], list[Rejection]]:
     """Return the newest forecast of each market shown; a rejection where two of the same time differ."""
     newest: dict[MarketId, tuple[datetime, Forecast]] = {}
-    contradictions: dict[MarketId, int] = {}
+    contradicting_lines: dict[MarketId, int] = {}
 
     for row in rows:
         forecast = row.says
@@ -107,33 +109,34 @@ def newest_forecasts(
             continue
 
         market_id = forecast.market_id
-        at, before = newest.get(market_id, (None, forecast))
-        if at is None or row.at > at:
+        newest_at, earlier = newest.get(market_id, (None, forecast))
+        if newest_at is None or row.at > newest_at:
             newest[market_id] = (row.at, forecast)
-            contradictions.pop(market_id, None)
-        elif row.at == at and said_by(forecast) != said_by(before):
-            contradictions.setdefault(market_id, row.line)
+            contradicting_lines.pop(market_id, None)
+        elif row.at == newest_at and content_without_reason(forecast) != content_without_reason(earlier):
+            contradicting_lines.setdefault(market_id, row.line)
 
     forecasts = []
     rejections = []
     for listing in view.snapshot.shown:
         market_id = listing.market.id
-        if market_id in contradictions:
-            line = contradictions[market_id]
+        if market_id in contradicting_lines:
+            line = contradicting_lines[market_id]
             reason = f"{file}:{line}: this market and time already have a different probability"
             rejections.append(Rejection("stated_twice", reason, market_id))
         elif market_id in newest:
-            forecasts.append(newest[market_id][1])
+            _, forecast = newest[market_id]
+            forecasts.append(forecast)
 
     return tuple(forecasts), rejections
 
 
-def said_by(forecast: Forecast) -> tuple[int, str]:
+def content_without_reason(forecast: Forecast) -> tuple[int, str]:
     """Return what a forecast says, without its reason."""
     return forecast.millionths, forecast.distribution
 
 
-def read_answers(
+def rows_with_answers_read(
     rows: Iterable[PredictionLine], view: View, file: str, since: datetime
 ) -> tuple[list[PredictionLine], list[Rejection]]:
     """Return rows with answers read by the questions shown, and rejections of those that can't be read.
@@ -142,30 +145,31 @@ def read_answers(
     of yes or no, is left out.
     """
     forms = forms_in(view.snapshot)
-    read: list[PredictionLine] = []
+    rows_read: list[PredictionLine] = []
     rejections = []
     for row in rows:
-        written = row.says
-        if not isinstance(written, WrittenAnswer):
-            read.append(row)
+        content = row.says
+        if not isinstance(content, WrittenAnswer):
+            rows_read.append(row)
             continue
 
-        market_id = written.market_id
+        market_id = content.market_id
         if market_id not in forms:
             continue
+        form = forms[market_id]
         try:
-            answer = question_kind(forms[market_id].kind).read(forms[market_id], written.value)
+            answer = question_kind(form.kind).read(form, content.value)
         except BadDistribution as error:
             if row.at > since:
                 rejections.append(Rejection("answer", f"{file}:{row.line}: {error}", market_id))
             continue
-        forecast = Forecast(market_id, reason=written.reason, distribution=answer.text)
-        read.append(replace(row, says=forecast))
+        forecast = Forecast(market_id, reason=content.reason, distribution=answer.text)
+        rows_read.append(replace(row, says=forecast))
 
-    return read, rejections
+    return rows_read, rejections
 
 
-def bets_and_sales(
+def tradable_orders(
     rows: Iterable[PredictionLine], view: View, file: str
 ) -> tuple[tuple[Bet, ...], tuple[Sale, ...], list[Rejection]]:
     """Return the bets and sales in the rows, and a rejection of each on a market that can't be traded."""

@@ -33,44 +33,46 @@ def agent(_settings: Settings, _given: Given) -> Agent:
 
     async def decide(view: View, _ask: Ask) -> Decision:
         shown = yes_no_listings(view.snapshot)
-        return Decision(forecasts_of({listing.market.id: continued(listing.market) for listing in shown}))
+        return Decision(
+            forecasts_of({listing.market.id: chance_if_continued(listing.market) for listing in shown})
+        )
 
     return decide
 
 
-def continued(market: Market) -> int:
+def chance_if_continued(market: Market) -> int:
     """Return the chance of YES if a question's series goes on as it did, in millionths."""
     question = question_of(market.id)
     history = read_history(market.rules)
     if question is None or len(history.dates) < 3:
         return ONE // 2
 
-    middle, spread = steps_until(history, question.due)
+    expected, spread = expected_value_and_spread(history, question.due)
     if spread == 0:
-        chance = float(question.is_met(Decimal(middle)))
+        chance = float(question.is_met(Decimal(expected)))
     else:
-        chance = NormalDist(middle, spread).cdf(float(question.threshold))
-        if template_of(question.template).upward:
-            chance = 1 - chance
-    return millionths(min(max(chance, LIKELY[0]), LIKELY[1]))
+        chance_below = NormalDist(expected, spread).cdf(float(question.threshold))
+        asks_for_more = template_of(question.template).upward
+        chance = 1 - chance_below if asks_for_more else chance_below
+
+    least, most = LIKELY
+    return millionths(min(max(chance, least), most))
 
 
-def steps_until(history: KnownValues, day: date) -> tuple[float, float]:
+def expected_value_and_spread(history: KnownValues, day: date) -> tuple[float, float]:
     """Return where the value of a day is expected, and the standard deviation of that.
 
     Each change so far counts as a step of as many days as lie between its values.
     """
-    days = [0]
-    for earlier, later in pairwise(history.dates):
-        days.append((later - earlier).days)
+    steps = [(later - earlier).days for earlier, later in pairwise(history.dates)]
     values = list(map(float, history.values))
 
-    drift = (values[-1] - values[0]) / sum(days)
+    daily_drift = (values[-1] - values[0]) / sum(steps)
     squares = 0.0
-    for place in range(1, len(values)):
-        surprise = values[place] - values[place - 1] - drift * days[place]
-        squares += surprise**2 / days[place]
-    variance = squares / (len(values) - 2)
+    for (before, after), days in zip(pairwise(values), steps, strict=True):
+        surprise = after - before - daily_drift * days
+        squares += surprise**2 / days
+    daily_variance = squares / (len(values) - 2)
 
-    ahead = (day - history.dates[-1]).days
-    return values[-1] + drift * ahead, sqrt(variance * ahead)
+    days_ahead = (day - history.dates[-1]).days
+    return values[-1] + daily_drift * days_ahead, sqrt(daily_variance * days_ahead)

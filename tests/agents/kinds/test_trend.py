@@ -114,6 +114,6 @@ def test_gaps_between_values_count_as_their_days() -> None:
     [question] = questions_on(series, date(2026, 1, 8), rule)
     assert isinstance(question, SeriesQuestion)
     market = market_of(question, series, rule)
-    assert trend.continued(market) == 990_000
+    assert trend.chance_if_continued(market) == 990_000
     assert market.closes_at - market.opens_at == timedelta(days=7)
     assert market.opens_at == datetime(2026, 1, 8, tzinfo=UTC)
