@@ -61,7 +61,7 @@ def chat_answer(answer: Any, provider: str, prompt: Prompt) -> WireAnswer:
     if provider == "anthropic":
         usage = replace(usage, reasoning=0)  # the library has guessed it
 
-    whole = WireAnswer(
+    without_reply = WireAnswer(
         model=as_text(answer.model),
         fingerprint=as_text(getattr(answer, "system_fingerprint", None)),
         host=as_text(getattr(answer, "provider", None)),
@@ -69,7 +69,7 @@ def chat_answer(answer: Any, provider: str, prompt: Prompt) -> WireAnswer:
         usage=usage,
     )
     if not answer.choices:
-        return whole
+        return without_reply
 
     message = answer.choices[0].message
     finish = answer.choices[0].finish_reason or ""
@@ -80,12 +80,13 @@ def chat_answer(answer: Any, provider: str, prompt: Prompt) -> WireAnswer:
         reply = ""
 
     thinking = as_text(getattr(message, "reasoning_content", None))
-    if not reply and refusal is None and finish == "stop" and is_whole_answer(thinking):
+    has_no_answer = not reply and refusal is None and finish == "stop"
+    if has_no_answer and is_whole_answer(thinking):
         # A server that separates thinking from answers by a mark takes all for thinking if no mark came.
         reply = thinking
         thinking = ""
 
-    return replace(whole, reply=reply, refusal=refusal, finish=finish, thinking=thinking)
+    return replace(without_reply, reply=reply, refusal=refusal, finish=finish, thinking=thinking)
 
 
 def _reply(message: Any, prompt: Prompt) -> str:
@@ -105,20 +106,20 @@ def is_whole_answer(text: str) -> bool:
     if fence is not None:
         content = fence[1]
     try:
-        whole = bare_object(content)
+        answer = bare_object(content)
     except NotOneObject:
         return False
 
-    return any(isinstance(whole.get(name), list) for name in ("forecasts", "bets", "sales"))
+    return any(isinstance(answer.get(name), list) for name in ("forecasts", "bets", "sales"))
 
 
 def _refusal(message: Any) -> str | None:
     """Return the text with which a model refuses to answer; None if it doesn't refuse."""
     # litellm 1.106 keeps it beside the message's own fields, 1.110 in the message itself.
-    own = as_text(getattr(message, "refusal", None))
-    kept_apart = (getattr(message, "provider_specific_fields", None) or {}).get("refusal")
+    in_message = as_text(getattr(message, "refusal", None))
+    beside_fields = (getattr(message, "provider_specific_fields", None) or {}).get("refusal")
 
-    return own or as_text(kept_apart) or None
+    return in_message or as_text(beside_fields) or None
 
 
 def answered_call(
@@ -131,29 +132,27 @@ def answered_call(
 ) -> Call:
     """Return the call as the provider tells it; a usage that can't be true is booked at the worst case."""
 
-    def clean(text: str, most: int = MOST_TEXT) -> str:
-        return remove_secrets(printable(text[:most]), secrets)
+    def clean(text: str, limit: int = MOST_TEXT) -> str:
+        return remove_secrets(printable(text[:limit]), secrets)
 
     reply = answer.reply
     finish = "length" if len(reply) > MOST_TEXT else answer.finish
     error = None if reply else _NOTHING.get(finish)
     if answer.refusal is not None and not reply:
         reply = answer.refusal
-        text = DECLINED
-        if reply:
-            text = f"{DECLINED}: {clean(reply)}"
-        error = CallError("declined", one_line(text), retry=False)
+        message = f"{DECLINED}: {clean(reply)}" if reply else DECLINED
+        error = CallError("declined", one_line(message), retry=False)
     elif finish == PAUSED:
-        text = f"the provider paused a long search before the answer ({PAUSED}): let it search less"
-        error = CallError("other", text, retry=False)
+        message = f"the provider paused a long search before the answer ({PAUSED}): let it search less"
+        error = CallError("other", message, retry=False)
 
     usage = answer.usage
     cost = usage_cost(settings, usage, replied=bool(reply))
-    worst = worst_case(prompt, settings)
-    doubt = usage_doubt(usage, cost, worst, prompt, settings)
+    largest_cost = worst_case(prompt, settings)
+    doubt = usage_doubt(usage, cost, largest_cost, prompt, settings)
     if doubt:
         usage = TokenUsage()
-        cost = worst
+        cost = largest_cost
 
     return Call(
         prompt,
@@ -189,13 +188,13 @@ def _sources(answer: Any) -> Iterator[str]:
     yield from _addresses(getattr(answer, "vertex_ai_grounding_metadata", None))
 
 
-def _addresses(value: Any, depth: int = 6) -> Iterator[str]:
+def _addresses(value: Any, levels_left: int = 6) -> Iterator[str]:
     """Yield every address in what a provider says of its sources, at most so deep."""
     if isinstance(value, str) and value.startswith(("https://", "http://")):
         yield value
-    elif isinstance(value, Mapping) and depth:
+    elif isinstance(value, Mapping) and levels_left:
         for name in ("url", "uri", "url_citation", "web", "groundingChunks"):
-            yield from _addresses(value.get(name), depth - 1)
-    elif isinstance(value, list | tuple) and depth:
+            yield from _addresses(value.get(name), levels_left - 1)
+    elif isinstance(value, list | tuple) and levels_left:
         for item in value:
-            yield from _addresses(item, depth - 1)
+            yield from _addresses(item, levels_left - 1)

@@ -42,7 +42,7 @@ def make_ask(settings: ModelSettings, timer: Callable[[], float], environ: Mappi
     if settings.max_tokens_key is not None:
         parts.remove("max_tokens")
 
-    accepted = _ACCEPTED.setdefault(server, _Accepted(_ladder(settings), parts))
+    accepted = _ACCEPTED.setdefault(server, _Accepted(_forms_to_try(settings), parts))
     return _Model(settings, timer, environ, secrets, accepted, {}).ask
 
 
@@ -53,7 +53,7 @@ class _Accepted:
     ladder: list[Rung]
     parts: set[str]
 
-    def give_up(self, part: str, rung: Rung) -> None:
+    def stop_sending(self, part: str, rung: Rung) -> None:
         """Ask without a part from now on. Of many calls at once, only the first gives up a form."""
         if part != "form":
             self.parts.discard(part)
@@ -61,7 +61,7 @@ class _Accepted:
             self.ladder.pop(0)
 
 
-def _ladder(settings: ModelSettings) -> list[Rung]:
+def _forms_to_try(settings: ModelSettings) -> list[Rung]:
     """Return the forms that may be asked for, from the highest on; Anthropic has none for plain JSON."""
     if settings.form is not None:
         return [settings.form]
@@ -91,33 +91,33 @@ class _Model:
     async def ask(self, prompt: Prompt) -> Call:
         """Make one call; if the server refuses a part of it, return an error that another call may mend."""
         responses = speaks_responses(self.settings)
-        key = _key(self.settings, self.environ, responses)
+        key = _key_to_send(self.settings, self.environ, responses)
         if isinstance(key, CallError):
             return Call(prompt, None, cost=0, error=key)
 
         if not is_marked(prompt, provider_prefix(self.settings)):
             return await self._ask(prompt, key, responses)
-        async with self._in_turn(prompt):
+        async with self._after_first_with_same_text(prompt):
             return await self._ask(prompt, key, responses)
 
     @asynccontextmanager
-    async def _in_turn(self, prompt: Prompt) -> AsyncIterator[None]:
+    async def _after_first_with_same_text(self, prompt: Prompt) -> AsyncIterator[None]:
         """Let the first of several questions with the same text be answered before the others are asked."""
-        first = self.first.get(prompt.messages)
-        if first is not None:
-            await first.wait()
+        answered_first = self.first.get(prompt.messages)
+        if answered_first is not None:
+            await answered_first.wait()
             yield
             return
 
-        answered = asyncio.Event()
-        self.first[prompt.messages] = answered
+        is_answered = asyncio.Event()
+        self.first[prompt.messages] = is_answered
         if len(self.first) > MOST_SHARED:
             del self.first[next(iter(self.first))]
 
         try:
             yield
         finally:
-            answered.set()
+            is_answered.set()
 
     async def _ask(self, prompt: Prompt, key: str | None, responses: bool) -> Call:
         """Make one call by the highest form that is accepted, and learn from what the server refuses."""
@@ -125,20 +125,22 @@ class _Model:
         rung: Rung = "prompt"
         if takes_form and not prompt.tools and prompt.stage != "judge":
             rung = self.accepted.ladder[0]
+
         call = await self._call(prompt, key, rung, responses)
         if call.error is None:
             return call
 
-        parts = set(self.accepted.parts)
-        if rung != "prompt" and self.settings.form is None:
-            parts.add("form")
-        part = refused_part(call.error, call.status, parts)
+        is_form_free = self.settings.form is None
+        parts_sent = set(self.accepted.parts)
+        if rung != "prompt" and is_form_free:
+            parts_sent.add("form")
+        part = refused_part(call.error, call.status, parts_sent)
         if part is not None:
-            self.accepted.give_up(part, rung)
+            self.accepted.stop_sending(part, rung)
             return replace(call, error=replace(call.error, code="format", retry=True))
 
-        if rung == "prompt" and call.error.code == "refused" and self.settings.form is None:
-            self.accepted.ladder[:] = _ladder(self.settings)  # the form was not the reason, then
+        if rung == "prompt" and call.error.code == "refused" and is_form_free:
+            self.accepted.ladder[:] = _forms_to_try(self.settings)  # the form was not the reason, then
         return call
 
     async def _call(self, prompt: Prompt, key: str | None, rung: Rung, responses: bool) -> Call:
@@ -166,12 +168,11 @@ class _Model:
             fault = raised.fault
 
         error = call_error(fault, self.secrets)
-        if isinstance(fault, TimeoutError) and not str(fault):
-            idle = ""
-            if partial is not None:
-                idle = ", or no further word for a while"
-            text = f"no answer within {self.settings.timeout:g} seconds{idle}"
-            error = CallError("timeout", text, retry=True)
+        is_own_timeout = isinstance(fault, TimeoutError) and not str(fault)
+        if is_own_timeout:
+            or_idle = "" if partial is None else ", or no further word for a while"
+            message = f"no answer within {self.settings.timeout:g} seconds{or_idle}"
+            error = CallError("timeout", message, retry=True)
         if self.settings.base_url and error.code in ("other", "timeout", "unreachable"):
             message = error.message.removesuffix(".")
             error = replace(error, message=f"{message} (asked at {redact(self.settings.base_url)})")
@@ -180,7 +181,8 @@ class _Model:
         if partial is not None:
             call = answered_call(prompt, self.settings, rung, partial, latency, self.secrets)
             return replace(call, reply=call.reply or None, cost=None, error=error, status=status)
-        cost = 0 if is_uncharged(fault, error.code) else None
+
+        cost = 0 if is_uncharged(fault, error.code) else None  # None where it isn't known
         return Call(prompt, None, rung=rung, cost=cost, latency_ms=latency, error=error, status=status)
 
     async def _chat(self, prompt: Prompt, key: str | None, rung: Rung) -> WireAnswer:
@@ -202,7 +204,9 @@ class _Model:
         return await ask_response(f"{address}/responses", key, body, self.settings.timeout, IDLE, prompt)
 
 
-def _key(settings: ModelSettings, environ: Mapping[str, str], responses: bool) -> str | CallError | None:
+def _key_to_send(
+    settings: ModelSettings, environ: Mapping[str, str], responses: bool
+) -> str | CallError | None:
     """Return the key to send; None to leave it to the provider's usual variable; an error if it is missing.
 
     The library looks for the usual variable only where it makes the call itself, not for the Responses form.

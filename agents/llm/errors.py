@@ -65,19 +65,21 @@ _NAMED: dict[str, tuple[ErrorCode, bool]] = {
 
 def call_error(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
     """Return the error as it is recorded: its code, its text without keys, and whether to try again."""
-    text = str(error)[:MOST_READ].partition("Traceback (most recent call last)")[0] or type(error).__name__
+    without_trace = str(error)[:MOST_READ].partition("Traceback (most recent call last)")[0]
+    text = without_trace or type(error).__name__
     code, retry = _error_code(error, text)
     if code == "other" and (_never_arrived(error) or _NO_CONNECTION.match(text)):
         code = "unreachable"
+
     wait = retry_wait(error, text) if retry else None
     if code == "rate_limit" and is_limit_of_a_day(text, wait):
         code = "quota"
         retry = False
         wait = None
 
-    begins = _LIBRARY_WORDS.match(text)
-    if begins is not None:
-        text = text[begins.end() :]
+    class_names = _LIBRARY_WORDS.match(text)
+    if class_names is not None:
+        text = text[class_names.end() :]
     text = _LIBRARY_REST.sub("", text)
     return CallError(code, one_line(redact(text, secrets), MOST_WORDS), retry, wait)
 
@@ -93,24 +95,24 @@ def is_uncharged(error: BaseException, code: ErrorCode) -> bool:
 def _never_arrived(error: BaseException) -> bool:
     """Return whether there was no connection; one that was reset had sent the question already."""
     causes = set[str]()
-    for cause in _causes(error):
+    for cause in _error_and_causes(error):
         causes.update(ancestor.__name__ for ancestor in type(cause).__mro__)
     return not causes.isdisjoint(_NEVER_ARRIVED) and "ConnectionResetError" not in causes
 
 
 def _is_misread(error: BaseException) -> bool:
     """Return whether a server sent what can't be read, rather than an error."""
-    causes = list(_causes(error))
+    causes = list(_error_and_causes(error))
     refused = any(type(cause).__name__ == "HTTPStatusError" for cause in causes)
     return not refused and any(isinstance(cause, _MISREAD) for cause in causes)
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
+def _error_and_causes(error: BaseException | None) -> Iterator[BaseException]:
     """Yield an error and those that it was raised from."""
-    seen: list[BaseException] = []
-    while error is not None and error not in seen:
+    yielded: list[BaseException] = []
+    while error is not None and error not in yielded:
         yield error
-        seen.append(error)
+        yielded.append(error)
         error = error.__cause__ or error.__context__
 
 
@@ -136,8 +138,8 @@ def refused_part(error: CallError, status: int | None, sent: Collection[str]) ->
     if status < 500 and "max_tokens" in sent and _TOKENS_KEY.search(error.message):
         return "max_tokens"
 
-    vague = status in (400, 404, 422) and not _NO_MODEL.search(error.message)
-    if "form" in sent and (vague or _FORM.search(error.message)):
+    may_be_form = status in (400, 404, 422) and not _NO_MODEL.search(error.message)
+    if "form" in sent and (may_be_form or _FORM.search(error.message)):
         return "form"
     return None
 
@@ -146,9 +148,9 @@ def _error_code(error: BaseException, text: str) -> tuple[ErrorCode, bool]:
     """Return the code of an error, and whether another attempt may help."""
     status = getattr(error, "status_code", None)
     if status in (400, 402, 403, 429):
-        money = _money(status, text)
-        if money is not None:
-            return money, False
+        money_code = _money_code(status, text)
+        if money_code is not None:
+            return money_code, False
 
     for ancestor in type(error).__mro__:
         if ancestor.__name__ in _NAMED:
@@ -156,15 +158,15 @@ def _error_code(error: BaseException, text: str) -> tuple[ErrorCode, bool]:
 
     if _NO_KEY.search(text):
         return "no_key", False
-    refused = isinstance(status, int) and 400 <= status < 500
-    if not refused and (_UNREACHED.search(text) or _GARBLED.search(text) or _is_misread(error)):
+    is_client_error = isinstance(status, int) and 400 <= status < 500
+    if not is_client_error and (_UNREACHED.search(text) or _GARBLED.search(text) or _is_misread(error)):
         return "other", True
     if isinstance(status, int):
-        return _by_status(status, text)
+        return _code_of_status(status, text)
     return "other", False
 
 
-def _money(status: int, text: str) -> ErrorCode | None:
+def _money_code(status: int, text: str) -> ErrorCode | None:
     """Return the code of an error that is about money, None of any other."""
     if status == 429:
         if _QUOTA.search(text) and not _A_MINUTE.search(text):
@@ -175,7 +177,7 @@ def _money(status: int, text: str) -> ErrorCode | None:
     return None
 
 
-def _by_status(status: int, text: str) -> tuple[ErrorCode, bool]:
+def _code_of_status(status: int, text: str) -> tuple[ErrorCode, bool]:
     """Return the code for a status, and whether another attempt may help."""
     if status == 408:
         return "timeout", True

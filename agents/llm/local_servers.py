@@ -109,19 +109,19 @@ async def _with_models(server: ModelServer, key: str) -> ModelServer | None:
     try:
         async with asyncio.timeout(SECONDS), client:
             answer = await client.get(f"{server.base_url}/models")
-            listed = answer.json() if answer.status_code == 200 else None
+            model_list = answer.json() if answer.status_code == 200 else None
     except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValueError, RecursionError):
         return None
 
-    names = _names(listed)
+    names = _chat_model_names(model_list)
     if names is None:
         return None
     return replace(server, models=names)
 
 
-def _names(listed: Any) -> tuple[str, ...] | None:
+def _chat_model_names(model_list: Any) -> tuple[str, ...] | None:
     """Return the names in a list of models, without those that can't chat; None if it is no such list."""
-    entries = member(listed, "data")
+    entries = member(model_list, "data")
     if not isinstance(entries, list):
         return None
 

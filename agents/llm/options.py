@@ -34,22 +34,25 @@ def chat_options(
     parts: Collection[str],
 ) -> dict[str, Any]:
     """Return all options but those of a stream; `parts` has those of `seed` and `max_tokens` to be sent."""
-    messages = [step_message(x) or {"role": x.role, "content": x.content} for x in prompt.messages]
+    messages = [
+        step_message(message) or {"role": message.role, "content": message.content}
+        for message in prompt.messages
+    ]
     if is_marked(prompt, provider):  # others keep by themselves what questions share
         last = messages[-1]
         last["content"] = [{"type": "text", "text": last["content"], "cache_control": CACHE_MARK}]
 
-    seeded = "seed" in parts and "seed" in understood(settings.model)
+    sends_seed = "seed" in parts and "seed" in understood(settings.model)
     optional = {
         "api_key": key,
         "api_base": base_address(provider, settings.base_url),
         "temperature": settings.temperature,
         "reasoning_effort": settings.reasoning,
-        "seed": prompt.seed if seeded else None,
+        "seed": prompt.seed if sends_seed else None,
     }
     options: dict[str, Any] = {**settings.extra}
     options.update({name: value for name, value in optional.items() if value is not None})
-    options.update(_tools(prompt) if prompt.tools else form_option(prompt, settings, rung))
+    options.update(_tool_options(prompt) if prompt.tools else form_option(prompt, settings, rung))
     options.update(
         model=settings.model,
         messages=messages,
@@ -58,24 +61,26 @@ def chat_options(
         num_retries=0,
     )
 
-    most = prompt.max_tokens or settings.max_tokens
-    name = settings.max_tokens_key or ("max_tokens" if "max_tokens" in parts else "max_completion_tokens")
-    if name in ("max_tokens", "max_completion_tokens"):
-        options[name] = most
+    token_limit = prompt.max_tokens or settings.max_tokens
+    usual_name = "max_tokens" if "max_tokens" in parts else "max_completion_tokens"
+    limit_name = settings.max_tokens_key or usual_name
+    if limit_name in ("max_tokens", "max_completion_tokens"):
+        options[limit_name] = token_limit
     else:
+        # a name that the library doesn't know goes into the body as it is
         body = options.get("extra_body")
         if not isinstance(body, dict):
             body = {}
-        options["extra_body"] = {**body, name: most}
+        options["extra_body"] = {**body, limit_name: token_limit}
 
     if provider in ("ollama", "ollama_chat"):
-        options.setdefault("num_ctx", _window(prompt, most))
+        options.setdefault("num_ctx", _context_window(prompt, token_limit))
     elif provider == "openai" and settings.base_url is None and prompt.shared:
         options.setdefault("prompt_cache_key", sha256(prompt.messages[0].content)[:32])
     return options
 
 
-def _tools(prompt: Prompt) -> dict[str, Any]:
+def _tool_options(prompt: Prompt) -> dict[str, Any]:
     """Return the tools as options. No form is asked for beside them, which several providers refuse."""
     tools = []
     for tool in prompt.tools:
@@ -113,15 +118,16 @@ def is_marked(prompt: Prompt, provider: str | None) -> bool:
     return prompt.shared and length >= WORTH_CACHING and provider == "anthropic" and not prompt.tools
 
 
-def _window(prompt: Prompt, most: int) -> int:
+def _context_window(prompt: Prompt, answer_limit: int) -> int:
     """Return the tokens for the question and its answer: with fewer a local server drops the beginning."""
-    tokens = min(most_tokens(prompt), tokens_of(prompt.messages)) + most
-    return -(-tokens // WINDOW_STEP) * WINDOW_STEP
+    tokens = min(most_tokens(prompt), tokens_of(prompt.messages)) + answer_limit
+    steps = -(-tokens // WINDOW_STEP)  # rounded up
+    return steps * WINDOW_STEP
 
 
 def is_streamed(settings: ModelSettings, provider: str | None) -> bool:
     """Return whether the answer comes as a stream: from a model that thinks, which may take minutes."""
-    searches = "web_search_options" in settings.extra  # whose sources the library loses from a stream
-    if provider not in STREAMED or searches or settings.reasoning in ("none", "minimal"):
+    may_search = "web_search_options" in settings.extra  # whose sources the library loses from a stream
+    if provider not in STREAMED or may_search or settings.reasoning in ("none", "minimal"):
         return False
     return settings.reasoning is not None or bool(table_entry(settings.model).get("supports_reasoning"))

@@ -47,7 +47,7 @@ def _tls() -> ssl.SSLContext:
 def response_body(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[str, Any]:
     """Return what is sent. What isn't set isn't sent; a seed can't be."""
     extra = dict(settings.extra)
-    inner = extra.pop("extra_body", None)
+    extra_body = extra.pop("extra_body", None)
     search = extra.pop("web_search_options", None)
     body: dict[str, Any] = {"store": False}
     if search is not None:
@@ -62,8 +62,8 @@ def response_body(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[s
     elif rung == "json":
         body["text"] = {"format": {"type": "json_object"}}
     body.update(extra)
-    if isinstance(inner, dict):
-        body.update(inner)
+    if isinstance(extra_body, dict):
+        body.update(extra_body)
 
     if prompt.tools:
         body["tools"] = [
@@ -78,16 +78,16 @@ def response_body(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[s
         ]
         body["tool_choice"] = "none" if prompt.must_answer else "auto"
 
-    most = prompt.max_tokens or settings.max_tokens
+    token_limit = prompt.max_tokens or settings.max_tokens
     return body | {
         "model": model_name(settings),
-        "input": list(chain.from_iterable(map(_items, prompt.messages))),
-        settings.max_tokens_key or "max_output_tokens": max(most, LEAST_TOKENS),
+        "input": list(chain.from_iterable(map(_input_items, prompt.messages))),
+        settings.max_tokens_key or "max_output_tokens": max(token_limit, LEAST_TOKENS),
         "stream": True,
     }
 
 
-def _items(message: Message) -> Iterator[dict[str, Any]]:
+def _input_items(message: Message) -> Iterator[dict[str, Any]]:
     """Yield the items of a message in the Responses form, which has one of its own for each use of a tool."""
     step = step_message(message)
     if step is None:
@@ -130,9 +130,9 @@ class _ResponseStream:
             code = as_text(error.get("code")) or "server_error"
             raise ResponseRefused(f"{code}: {error.get('message')}", _STATUS.get(code, 400))
         if kind in ("response.completed", "response.incomplete"):
-            whole = event.get("response")
-            if isinstance(whole, Mapping):
-                return whole
+            response = event.get("response")
+            if isinstance(response, Mapping):
+                return response
             return {}
         return None
 
@@ -145,18 +145,18 @@ async def ask_response(
     stream = _ResponseStream()
     try:
         async with (
-            patience(longest, idle) as heard,
+            patience(longest, idle) as note_arrival,
             TapedClient(timeout=httpx.Timeout(None, connect=30.0), verify=_tls()) as client,
             client.stream("POST", url, headers=headers, json=dict(body)) as response,
         ):
             if response.status_code != 200:
                 await response.aread()
-                raise ResponseRefused(_error_text(response.text), response.status_code, response)
+                raise ResponseRefused(_message_in_error_body(response.text), response.status_code, response)
 
-            async for event in _events(response, heard):
-                whole = stream.take(event)
-                if whole is not None:
-                    return response_answer(whole, prompt, "".join(stream.thoughts))
+            async for event in _events(response, note_arrival):
+                completed = stream.take(event)
+                if completed is not None:
+                    return response_answer(completed, prompt, "".join(stream.thoughts))
         raise ResponseRefused(NO_END, 200)
     except (httpx.HTTPError, TimeoutError, ResponseRefused) as error:
         if not stream.texts and not stream.thoughts:
@@ -165,15 +165,17 @@ async def ask_response(
         raise StreamBroken(error, partial) from error
 
 
-async def _events(response: httpx.Response, heard: Callable[[], None]) -> AsyncIterator[dict[str, Any]]:
+async def _events(
+    response: httpx.Response, note_arrival: Callable[[], None]
+) -> AsyncIterator[dict[str, Any]]:
     """Yield the events of a stream; what a server sends that doesn't stream counts as the last event."""
     if "event-stream" not in response.headers.get("content-type", ""):
-        whole = json.loads(await response.aread())
-        yield {"type": "response.completed", "response": whole}
+        body = json.loads(await response.aread())
+        yield {"type": "response.completed", "response": body}
         return
 
     async for line in response.aiter_lines():
-        heard()
+        note_arrival()
         if line.startswith("data:") and line[5:].strip() not in ("", "[DONE]"):
             event = json.loads(line[5:])
             if isinstance(event, dict):
@@ -220,35 +222,37 @@ class _Output:
                 self.sources.append(as_text(note.get("url")))
 
 
-def response_answer(whole: Mapping[str, Any], prompt: Prompt, thinking: str) -> WireAnswer:
+def response_answer(response: Mapping[str, Any], prompt: Prompt, thinking: str) -> WireAnswer:
     """Return the answer in a whole response: its last message, or the tools that it asks for."""
     output = _Output(thinking=thinking)
-    for item in _mappings(whole.get("output")):
+    for item in _mappings(response.get("output")):
         output.take(item, prompt)
 
     reply = output.reply
     if output.tool_calls:
         reply = request_text(SimpleNamespace(content=reply, tool_calls=output.tool_calls), prompt)
-    counted = SimpleNamespace(usage=_usage(whole, output.searches), service_tier=whole.get("service_tier"))
-    reason = as_text((whole.get("incomplete_details") or {}).get("reason"))
+    with_usage = SimpleNamespace(
+        usage=_usage_by_chat_names(response, output.searches), service_tier=response.get("service_tier")
+    )
+    reason = as_text((response.get("incomplete_details") or {}).get("reason"))
     finish = "none"
-    if whole.get("output") or reason:
+    if response.get("output") or reason:
         finish = _CUT.get(reason, reason or "stop")
 
     return WireAnswer(
         reply,
         "".join(output.refusals) if output.refusals else None,
         finish,
-        as_text(whole.get("model")),
+        as_text(response.get("model")),
         thinking=output.thinking,
         citations=tuple(dict.fromkeys(filter(None, output.sources))),
-        usage=read_usage(counted),
+        usage=read_usage(with_usage),
     )
 
 
-def _usage(whole: Mapping[str, Any], searches: int) -> dict[str, Any]:
+def _usage_by_chat_names(response: Mapping[str, Any], searches: int) -> dict[str, Any]:
     """Return the counts of tokens by the names that a chat has for them."""
-    counts = whole_usage(whole.get("usage"))
+    counts = whole_usage(response.get("usage"))
     return {
         **counts,
         "prompt_tokens": counts.get("input_tokens"),
@@ -266,7 +270,7 @@ def _mappings(value: object) -> list[Mapping[str, Any]]:
     return [item for item in value if isinstance(item, Mapping)]
 
 
-def _error_text(text: str) -> str:
+def _message_in_error_body(text: str) -> str:
     """Return what the body of an error says, without its frame if that is a known one."""
     try:
         error = json.loads(text)["error"]

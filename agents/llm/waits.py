@@ -31,14 +31,14 @@ def retry_wait(error: BaseException, text: str) -> float | None:
     `text` are the words of the error. What is stated for this refusal counts before what the headers say of
     limits that are used up: these are reset later than one more question may be put.
     """
-    headers = _headers(error)
-    stated = _stated_in_headers(headers) or wait_in_words(text)
-    if stated is not None:
-        return stated
+    headers = _headers_of_refusal(error)
+    stated_wait = _retry_after(headers) or wait_in_words(text)
+    if stated_wait is not None:
+        return stated_wait
 
-    in_body = _RESET_IN_BODY.search(text)
-    if in_body is not None:
-        headers = {in_body[1].lower(): in_body[2], **headers}
+    reset_in_body = _RESET_IN_BODY.search(text)
+    if reset_in_body is not None:
+        headers = {reset_in_body[1].lower(): reset_in_body[2], **headers}
     return max(_waits_for_resets(headers), default=None)
 
 
@@ -68,10 +68,10 @@ def wait_in_words(text: str) -> float | None:
     stated = _WAIT_IN_WORDS.search(text)
     if stated is None:
         return None
-    return _seconds(stated[1])
+    return _seconds_of_duration(stated[1])
 
 
-def _seconds(duration: str) -> float | None:
+def _seconds_of_duration(duration: str) -> float | None:
     """Return the seconds of a duration such as `1h 2m 3.5s`, None of anything else."""
     seconds = 0.0
     for part in _DURATION.finditer(duration.lower()):
@@ -80,7 +80,7 @@ def _seconds(duration: str) -> float | None:
     return round(seconds, 3) or None
 
 
-def _headers(error: BaseException) -> dict[str, str]:
+def _headers_of_refusal(error: BaseException) -> dict[str, str]:
     """Return the headers that a refusal came with, by their names in small letters."""
     response = getattr(error, "response", None)
     texts: dict[str, str] = {}
@@ -94,7 +94,7 @@ def _headers(error: BaseException) -> dict[str, str]:
     return texts
 
 
-def _stated_in_headers(headers: Mapping[str, str]) -> float | None:
+def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the wait by Retry-After: a number of seconds, or a date. More than nine digits are no wait."""
     from markets.venues.wire.http import header_date  # with a client that takes time to load
 
@@ -112,8 +112,8 @@ def _waits_for_resets(headers: Mapping[str, str]) -> Iterator[float]:
             continue
 
         # Without a count, the one reset that is named beside a refusal is that of the limit it met.
-        assumed = "0" if name.endswith("-reset") else ""
-        if headers.get(name.replace("reset", "remaining"), assumed) != "0":
+        remaining_if_unstated = "0" if name.endswith("-reset") else ""
+        if headers.get(name.replace("reset", "remaining"), remaining_if_unstated) != "0":
             continue
 
         seconds = _seconds_until_reset(value, headers)
@@ -136,20 +136,20 @@ def _seconds_until_reset(value: str, headers: Mapping[str, str]) -> float | None
     try:
         reset_at = datetime.fromisoformat(value)
     except ValueError:
-        return _seconds(value)
+        return _seconds_of_duration(value)
     return _seconds_until(reset_at, headers)
 
 
-def _seconds_until(then: datetime | None, headers: Mapping[str, str]) -> float | None:
+def _seconds_until(instant: datetime | None, headers: Mapping[str, str]) -> float | None:
     """Return the seconds until an instant by the provider's own clock, None for none and one that is past."""
     from markets.venues.wire.http import header_date
 
     now = header_date(headers.get("date", ""))
-    if then is None or now is None:
+    if instant is None or now is None:
         return None
-    if then.tzinfo is None:
-        then = then.replace(tzinfo=UTC)
-    seconds = (then - now).total_seconds()
+    if instant.tzinfo is None:
+        instant = instant.replace(tzinfo=UTC)
+    seconds = (instant - now).total_seconds()
     if seconds <= 0:
         return None
     return seconds
