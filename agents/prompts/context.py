@@ -34,23 +34,30 @@ def context_facts(
 
     Without prices there is nothing here that a quote says, however old, and nothing in an order of prices.
     """
-    events = {} if view.siblings is None else _event_lines(view, ids)
-    past = {item.forecast.market_id: item for item in _of_stage(view.past.values(), stage)}
-    quoted = set[str]()
+    event_lines = {} if view.siblings is None else _event_lines(view, ids)
+    siblings_by_event = view.siblings or {}
+    past = {item.forecast.market_id: item for item in _forecasts_of_stage(view.past.values(), stage)}
+    events_shown = set[str]()
     facts: dict[MarketId, dict[str, Any]] = {}
 
     for listing in listings:
         market = listing.market
-        quote = listing.quote
-        traded = (quote and quote.volume) or 0
-        others = () if market.event_id in quoted else (view.siblings or {}).get(market.event_id, ())
-        quoted.add(market.event_id)
+        volume = 0
+        if listing.quote and listing.quote.volume:
+            volume = listing.quote.volume
+
+        # the other markets of an event stand at its first market only
+        siblings: Sequence[Listing] = ()
+        if market.event_id not in events_shown:
+            siblings = siblings_by_event.get(market.event_id, ())
+        events_shown.add(market.event_id)
+
         facts[market.id] = {
             "left": time_left(market.closes_at - view.snapshot.at),
-            "volume": f"${traded // ONE:,}" if prices and traded >= ONE else None,
+            "volume": f"${volume // ONE:,}" if prices and volume >= ONE else None,
             "history": _history_text(view.history.get(market.id, ())) if prices else None,
-            "event": events.get(market.id),
-            "siblings": _siblings_text(others, prices),
+            "event": event_lines.get(market.id),
+            "siblings": _siblings_text(siblings, prices),
             "past": _past_facts(past.get(market.id)),
         }
 
@@ -59,7 +66,7 @@ def context_facts(
 
 def results_facts(ended: Sequence[PastForecast], prices: bool, stage: Stage) -> dict[str, Any]:
     """Return how the agent's forecasts have ended since the last round, with Brier scores."""
-    rows = [_result_facts(item, prices) for item in _of_stage([ended], stage)]
+    rows = [_result_facts(item, prices) for item in _forecasts_of_stage([ended], stage)]
     scored = [row for row in rows if row["brier"] is not None]
     priced = [row for row in scored if row["price_brier"] is not None]
     line = ""
@@ -82,16 +89,19 @@ def time_left(left: timedelta) -> str:
     """
     if left <= timedelta(0):
         return "closed"
-    for count, name in ((left.days, "day"), (left.seconds // 3600, "hour"), (left.seconds // 60, "minute")):
+
+    units = ((left.days, "day"), (left.seconds // 3600, "hour"), (left.seconds // 60, "minute"))
+    for count, unit in units:
         if count:
-            return f"in {count:,} {name}{'' if count == 1 else 's'}"
+            plural = "" if count == 1 else "s"
+            return f"in {count:,} {unit}{plural}"
     return "in less than a minute"
 
 
-def _of_stage(groups: Any, stage: Stage) -> list[PastForecast]:
+def _forecasts_of_stage(groups: Any, stage: Stage) -> list[PastForecast]:
     """Return the forecasts made before prices were shown, or for the final stage the final ones."""
-    wanted = "blind" if stage == "blind" else "final"
-    return [past for past in chain.from_iterable(groups) if past.forecast.stage == wanted]
+    stage_stated = "blind" if stage == "blind" else "final"
+    return [past for past in chain.from_iterable(groups) if past.forecast.stage == stage_stated]
 
 
 def _past_facts(last: PastForecast | None) -> dict[str, str] | None:
@@ -106,24 +116,32 @@ def _past_facts(last: PastForecast | None) -> dict[str, str] | None:
 
     if reason:
         reason = quoted_lines(reason)
-    return {"at": _day(last.at), "probability": probability, "reason": reason}
+    return {"at": _day_text(last.at), "probability": probability, "reason": reason}
 
 
 def _result_facts(ended: PastForecast, prices: bool) -> dict[str, Any]:
+    """Return how a question ended, what was said of it and, where prices are shown, its price then."""
     if ended.form:
         return _other_result_facts(ended)
 
     probability = ended.forecast.millionths
     price = ended.price if prices else None
-    outcome = ended.outcome
+    outcome = ended.outcome  # None where a market ended as neither
+    brier = None
+    price_brier = None
+    if outcome is not None:
+        brier = (probability / ONE - outcome) ** 2
+        if price is not None:
+            price_brier = (price / ONE - outcome) ** 2
+
     return {
         "question": quoted_lines(_question_line(ended.question, LONGEST_QUESTION)),
-        "at": _day(ended.at),
+        "at": _day_text(ended.at),
         "said": figure_text(probability),
         "price": None if price is None else figure_text(price),
         "ended": "neither YES nor NO" if outcome is None else ("NO", "YES")[outcome],
-        "brier": None if outcome is None else (probability / ONE - outcome) ** 2,
-        "price_brier": None if outcome is None or price is None else (price / ONE - outcome) ** 2,
+        "brier": brier,
+        "price_brier": price_brier,
     }
 
 
@@ -138,7 +156,7 @@ def _other_result_facts(ended: PastForecast) -> dict[str, Any]:
     ]
     return {
         "question": "\n".join(lines),
-        "at": _day(ended.at),
+        "at": _day_text(ended.at),
         "said": "what stands below the question",
         "price": None,
         "ended": "as stands there too",
@@ -153,7 +171,9 @@ def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> str:
 
 def _history_text(quotes: Sequence[Quote]) -> str | None:
     """Return earlier prices, each with its day."""
-    parts = [f"{figure_text(quote.price)} on {_day(quote.at)}" for quote in quotes if quote.price is not None]
+    parts = [
+        f"{figure_text(quote.price)} on {_day_text(quote.at)}" for quote in quotes if quote.price is not None
+    ]
     return ", ".join(parts) or None
 
 
@@ -162,21 +182,23 @@ def _siblings_text(others: Sequence[Listing], prices: bool) -> str | None:
     if not others:
         return None
 
+    shown = others
     if prices:
-        ranked = sorted((-_price(other), other.market.id, other.market.question) for other in others)
-        lines = []
-        for rank, _, question in ranked[:MOST_NAMED]:
-            line = _question_line(question, LONGEST_QUESTION)
-            if rank <= 0:
-                line += f" (YES {figure_text(-rank)})"
-            lines.append(line)
-    else:
-        lines = [_question_line(other.market.question, LONGEST_QUESTION) for other in others[:MOST_NAMED]]
+        # the likeliest first, those without a price last
+        shown = sorted(others, key=lambda other: (-_price_or_minus_one(other), other.market.id))
+
+    lines = []
+    for other in shown[:MOST_NAMED]:
+        line = _question_line(other.market.question, LONGEST_QUESTION)
+        price = _price_or_minus_one(other)
+        if prices and price >= 0:
+            line += f" (YES {figure_text(price)})"
+        lines.append(line)
 
     return quoted_lines("\n".join(lines))
 
 
-def _price(listing: Listing) -> int:
+def _price_or_minus_one(listing: Listing) -> int:
     if listing.quote is None or listing.quote.price is None:
         return -1
     return listing.quote.price
@@ -184,19 +206,19 @@ def _price(listing: Listing) -> int:
 
 def _event_lines(view: View, ids: Mapping[MarketId, str]) -> dict[MarketId, str]:
     """Return how each market relates to others of its event, by their names in the prompt."""
-    events = defaultdict[str, list[Market]](list)
+    markets_by_event = defaultdict[str, list[Market]](list)
     siblings = view.siblings or {}
     for listing in view.snapshot:
-        events[listing.market.event_id].append(listing.market)
+        markets_by_event[listing.market.event_id].append(listing.market)
 
     lines: dict[MarketId, str] = {}
-    for event, markets in events.items():
+    for event, markets in markets_by_event.items():
         others = siblings.get(event, ())
         if len(markets) + len(others) < 2:
             continue
-        known = _families_of((*markets, *(other.market for other in others)))
+        families = _families_of((*markets, *(other.market for other in others)))
         for market in markets:
-            family = next((family for family in known if market.id in family.market_ids), None)
+            family = next((family for family in families if market.id in family.market_ids), None)
             line = _event_line(market, markets, family, ids)
             if line:
                 lines[market.id] = line
@@ -212,23 +234,26 @@ def _families_of(markets: tuple[Market, ...]) -> "list[MarketFamily]":
 
 
 def _event_line(
-    market: Market, group: Sequence[Market], family: "MarketFamily | None", ids: Mapping[MarketId, str]
+    market: Market,
+    markets_of_event: Sequence[Market],
+    family: "MarketFamily | None",
+    ids: Mapping[MarketId, str],
 ) -> str:
     if family is None:
-        names = [ids[other.id] for other in group if other.id != market.id]
+        names = [ids[other.id] for other in markets_of_event if other.id != market.id]
         if not names:
             return "has other markets too"
         return f"the same as that of {', '.join(names)}"
 
     names = [ids[member] for member in family.market_ids if member in ids]
-    more = len(family.market_ids) - len(names)
-    listed = ", ".join(names)
-    if more:
-        listed += f" and {more} not on offer"
+    count_not_offered = len(family.market_ids) - len(names)
+    members = ", ".join(names)
+    if count_not_offered:
+        members += f" and {count_not_offered} not on offer"
     if family.shape == "nested":
-        return f"a ladder, {listed}: each of them can end YES only if the one before it does"
-    return f"{'exactly' if family.shape == 'exhaustive' else 'at most'} one of {listed} ends YES"
+        return f"a ladder, {members}: each of them can end YES only if the one before it does"
+    return f"{'exactly' if family.shape == 'exhaustive' else 'at most'} one of {members} ends YES"
 
 
-def _day(at: datetime) -> str:
+def _day_text(at: datetime) -> str:
     return at.date().isoformat()

@@ -56,11 +56,11 @@ def with_context(view: View, context: Context) -> View:
     for listing in view.snapshot:
         market = listing.market
         others = []
-        for place in range(MOST_NAMED):
-            other = replace(market, id=MarketId(f"{market.id}/{place}"))
+        for index in range(MOST_NAMED):
+            other = replace(market, id=MarketId(f"{market.id}/{index}"))
             others.append(replace(listing, market=other))
         siblings[market.event_id] = tuple(others)
-        past[market.id] = _said(listing, at - timedelta(days=7))
+        past[market.id] = _past_forecasts_on(listing, at - timedelta(days=7))
         if listing.quote:
             history[market.id] = tuple(replace(listing.quote, at=day) for day in days)
 
@@ -74,7 +74,7 @@ def with_context(view: View, context: Context) -> View:
     )
 
 
-def _said(listing: Listing, at: datetime) -> tuple[PastForecast, ...]:
+def _past_forecasts_on(listing: Listing, at: datetime) -> tuple[PastForecast, ...]:
     market = listing.market
     stages: tuple[Stage, ...] = ("blind", "final")
     past = []
@@ -104,26 +104,26 @@ def template_fault(
         for name, line in template.needed.items():
             if name not in facts:
                 return TemplateFault(line, f'there is no variable "{name}"', name, tuple(facts))
-        bare = (prompt_facts(_bare_context(full, markets)) for markets in (1, 0))
-        for told in (facts, *bare):
+        smaller_rounds = (prompt_facts(_bare_context(full, markets)) for markets in (1, 0))
+        for facts_of_round in (facts, *smaller_rounds):
             for block in template.blocks or ("user",):
-                template.filled(block, told)
+                template.filled(block, facts_of_round)
     except BadTemplate as error:
-        return _fault_of(error, facts)
+        return _described_fault(error, facts)
 
     return None
 
 
-def _fault_of(error: BadTemplate, facts: Mapping[str, Any]) -> TemplateFault:
+def _described_fault(error: BadTemplate, facts: Mapping[str, Any]) -> TemplateFault:
     if not error.name:
         return TemplateFault(error.line, error.words)
     if error.words.startswith("No filter"):
         return TemplateFault(error.line, f'there is no filter "{error.name}"', error.name, FILTERS)
-    named = tuple(sorted({*facts, *_keys(facts)}))
-    return TemplateFault(error.line, f'there is no "{error.name}" here', error.name, named)
+    known_names = tuple(sorted({*facts, *_keys_of_items(facts)}))
+    return TemplateFault(error.line, f'there is no "{error.name}" here', error.name, known_names)
 
 
-def _keys(value: Any) -> Iterator[str]:
+def _keys_of_items(value: Any) -> Iterator[str]:
     """Yield the keys of all items in lists: the facts of a market, a position or an article."""
     for inner in value.values():
         if isinstance(inner, dict):
@@ -133,7 +133,7 @@ def _keys(value: Any) -> Iterator[str]:
 
         for item in inner:
             yield from item
-            yield from _keys(item)
+            yield from _keys_of_items(item)
 
 
 def _sample_context(prices: bool, markets: int) -> PromptContext:
@@ -166,8 +166,8 @@ def _bare_context(full: PromptContext, markets: int) -> PromptContext:
     listings = full.view.snapshot.shown[:markets]
     shown = tuple(Listing(replace(listing.market, fee_rate=0), None) for listing in listings)
     snapshot = Snapshot(NOW, shown)
-    nothing = with_context(full.view, Context(history=False, siblings=False, past=False))
-    view = replace(nothing, snapshot=snapshot, holdings=Holdings(cash=ONE), evidence={})
+    without_context = with_context(full.view, Context(history=False, siblings=False, past=False))
+    view = replace(without_context, snapshot=snapshot, holdings=Holdings(cash=ONE), evidence={})
     return PromptContext(view, full.prices)
 
 

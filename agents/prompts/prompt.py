@@ -75,22 +75,24 @@ def render(
     Raises `BadTemplate`, which names that of the `files` (the template's, the system's) where it came up, and
     `TooLong` where nothing is left to cut.
     """
-    user = compile_template(text)
-    bets = asks_for_bets(user.answer, stage, view)
+    user_template = compile_template(text)
+    bets = asks_for_bets(user_template.answer, stage, view)
     shown = offered_listings(view, part)
-    note = note_on_answers(shown, short_ids(view.snapshot), bets) + note_on_hidden(view, user.answer)
-    head = user if system is None else compile_template(system)
-    sight = PromptContext(view, prices, before, part, "evidence" in user.names | head.names, None, stage)
+    note = note_on_answers(shown, short_ids(view.snapshot), bets) + note_on_hidden(view, user_template.answer)
+    system_template = user_template if system is None else compile_template(system)
+    context = PromptContext(
+        view, prices, before, part, "evidence" in user_template.names | system_template.names, None, stage
+    )
 
     def messages(longest: int | None) -> tuple[Message, ...]:
-        facts = prompt_facts(replace(sight, longest=longest))
+        facts = prompt_facts(replace(context, longest=longest))
         opening = ""
-        if system is not None or "system" in user.blocks:
-            opening = head.filled("system", facts, files[0] if system is None else files[1])
-        asked = Message("user", user.filled("user", facts, files[0]) + note)
+        if system is not None or "system" in user_template.blocks:
+            opening = system_template.filled("system", facts, files[0] if system is None else files[1])
+        asked = Message("user", user_template.filled("user", facts, files[0]) + note)
         return (Message("system", opening), asked) if opening else (asked,)
 
-    texts = () if tokens is None else tuple(long_texts(sight))
+    texts = () if tokens is None else tuple(long_texts(context))
     asked = fit_messages(messages, texts, tokens)
     return Prompt(asked, view.seed, stage, bets=bets, kinds=kinds_of(shown))
 
@@ -128,11 +130,11 @@ def named_markets(snapshot: Snapshot) -> tuple[Mapping[str, MarketId], frozenset
 
 
 @lru_cache(maxsize=16)
-def _places(snapshot: Snapshot) -> Mapping[MarketId, Sequence[int]]:
-    places: dict[MarketId, list[int]] = {}
-    for place, listing in enumerate(snapshot.shown):
-        places.setdefault(listing.market.id, []).append(place)
-    return places
+def _indices_by_market(snapshot: Snapshot) -> Mapping[MarketId, Sequence[int]]:
+    indices: dict[MarketId, list[int]] = {}
+    for index, listing in enumerate(snapshot.shown):
+        indices.setdefault(listing.market.id, []).append(index)
+    return indices
 
 
 def offered_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]:
@@ -140,9 +142,9 @@ def offered_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]
     shown = view.snapshot.shown
     if part is None:
         return shown
-    places = _places(view.snapshot)
-    wanted = set(chain.from_iterable(places.get(market, ()) for market in part.markets))
-    return tuple(shown[place] for place in sorted(wanted))
+    indices = _indices_by_market(view.snapshot)
+    wanted = set(chain.from_iterable(indices.get(market, ()) for market in part.markets))
+    return tuple(shown[index] for index in sorted(wanted))
 
 
 def held_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]:
@@ -152,36 +154,36 @@ def held_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]:
     return ()
 
 
-def long_texts(sight: PromptContext) -> Iterator[str]:
+def long_texts(context: PromptContext) -> Iterator[str]:
     """Yield the texts of a question that may be cut."""
-    view = sight.view
-    for listing in (*offered_listings(view, sight.part), *held_listings(view, sight.part)):
+    view = context.view
+    for listing in (*offered_listings(view, context.part), *held_listings(view, context.part)):
         yield listing.market.rules
-        if not sight.evidence:
+        if not context.evidence:
             continue
         for article in view.evidence.get(listing.market.id, ()):
             yield article.text
 
 
-def prompt_facts(sight: PromptContext) -> dict[str, Any]:
+def prompt_facts(context: PromptContext) -> dict[str, Any]:
     """Return the facts of a prompt, without anything that reveals a price where prices are hidden.
 
     Hidden are quotes, whatever their age, and marks, and of a position its shares, since shares and cost
     together tell the price that was paid. Its cost stays, as does the cash: they say how much is at stake
     and no more. Before it is shown the prices, an agent is reminded only of what it said before them, too.
     """
-    view = sight.view
-    part = sight.part
-    prices = sight.prices
+    view = context.view
+    part = context.part
+    prices = context.prices
     snapshot = view.snapshot
     rules = view.rules
     holdings = view.holdings
     ids = short_ids(snapshot)
-    stated = {forecast.market_id: forecast for forecast in sight.before}
+    before_by_market = {forecast.market_id: forecast for forecast in context.before}
     shown = offered_listings(view, part)
     held = held_listings(view, part)
-    told = context_facts(view, [*shown, *held], ids, prices, sight.stage)
-    blocks = [_market_facts(listing, ids, stated, sight, told) for listing in shown]
+    context_by_market = context_facts(view, [*shown, *held], ids, prices, context.stage)
+    blocks = [_market_facts(listing, ids, before_by_market, context, context_by_market) for listing in shown]
     _shorten_series(shown, blocks)
 
     mids = {listing.market.id: listing.mid for listing in snapshot} if holdings.lots else {}
@@ -193,19 +195,21 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
         "part": None if part is None else part.number,
         "parts": 1 if part is None else part.parts,
         "part_line": part_line(part, len(snapshot.shown)),
-        "cut_line": cut_line(sight.longest),
-        "these": _asked_text(shown, ids),
+        "cut_line": cut_line(context.longest),
+        "these": _markets_asked_text(shown, ids),
         "prices": prices,
         "evidence": any(block["evidence"] for block in blocks),
-        **(_money_facts(sight) if rules.money else NO_MONEY),
+        **(_money_facts(context) if rules.money else NO_MONEY),
         "positions": [
-            _position_facts(lot, ids[key], side, mids[key], prices, key in told)
+            _position_facts(lot, ids[key], side, mids[key], prices, key in context_by_market)
             for (key, side), lot in holdings.lots.items()
             if key in ids
         ],
         "markets": blocks,
-        "held": [_market_facts(listing, ids, stated, sight, told) for listing in held],
-        **results_facts(view.ended if part is None or part.number == 1 else (), prices, sight.stage),
+        "held": [
+            _market_facts(listing, ids, before_by_market, context, context_by_market) for listing in held
+        ],
+        **results_facts(view.ended if part is None or part.number == 1 else (), prices, context.stage),
     }
 
 
@@ -217,30 +221,36 @@ NO_MONEY: Mapping[str, Any] = {
 """The facts about money where there is no market to bet in."""
 
 
-def _money_facts(sight: PromptContext) -> dict[str, Any]:
+def _money_facts(context: PromptContext) -> dict[str, Any]:
     """Return the facts about the account, and the limits of bets."""
-    rules = sight.view.rules
-    cash = sight.view.holdings.cash
-    committed = 0 if sight.part is None else sight.part.committed
-    left = max(cash - committed, 0)
-    cap = worth(cash if is_base_fixed(rules) else left, rules.max_bet)
-    base = "the cash that you began this round with" if committed and is_base_fixed(rules) else "your cash"
+    rules = context.view.rules
+    cash = context.view.holdings.cash
+    committed = 0 if context.part is None else context.part.committed
+    cash_left = max(cash - committed, 0)
+
+    has_fixed_base = is_base_fixed(rules)
+    cap = worth(cash if has_fixed_base else cash_left, rules.max_bet)
+    base = "the cash that you began this round with" if committed and has_fixed_base else "your cash"
+
+    # the cap of a decision is for all of its parts together
+    is_cap_of_decision = rules.cap == "decision"
+    largest_bet = min(cap - committed if is_cap_of_decision else cap, cash_left)
 
     return {
         "min_bet": rules.min_bet,
         "max_bet": rules.max_bet,
-        "most": max(min(cap - committed if rules.cap == "decision" else cap, left), 0),
+        "most": max(largest_bet, 0),
         "base": base,
-        "cap_line": " for all bets of this answer together" if rules.cap == "decision" else "",
-        "prices_line": prices_line(rules, sight.prices),
+        "cap_line": " for all bets of this answer together" if is_cap_of_decision else "",
+        "prices_line": prices_line(rules, context.prices),
         "fee_line": fee_line(rules),
         "cash": cash - committed,
         "committed": committed,
-        "total": sight.view.mark.total if sight.prices else None,
+        "total": context.view.mark.total if context.prices else None,
     }
 
 
-def _asked_text(shown: Sequence[Listing], ids: Mapping[MarketId, str]) -> str:
+def _markets_asked_text(shown: Sequence[Listing], ids: Mapping[MarketId, str]) -> str:
     """Return which markets are asked for a probability of YES, and which are asked otherwise."""
     plain, other = asked_markets(shown, ids)
     if not other:
@@ -251,20 +261,20 @@ def _asked_text(shown: Sequence[Listing], ids: Mapping[MarketId, str]) -> str:
 def _market_facts(
     listing: Listing,
     ids: Mapping[MarketId, str],
-    stated: Mapping[MarketId, Forecast],
-    sight: PromptContext,
-    told: Mapping[MarketId, Mapping[str, Any]],
+    before_by_market: Mapping[MarketId, Forecast],
+    context: PromptContext,
+    context_by_market: Mapping[MarketId, Mapping[str, Any]],
 ) -> dict[str, Any]:
     market = listing.market
-    before = stated.get(market.id)
-    rules = sight.view.rules
-    charged = rules.money and rules.fee == "venue" and market.fee_rate > 0
-    articles = sight.view.evidence.get(market.id, ()) if sight.evidence else ()
-    page = _page_facts(market, sight.longest)
+    forecast_before = before_by_market.get(market.id)
+    rules = context.view.rules
+    has_fee = rules.money and rules.fee == "venue" and market.fee_rate > 0
+    articles = context.view.evidence.get(market.id, ()) if context.evidence else ()
+    page = _page_facts(market, context.longest)
     ask = ""
     text = page["text"]
     if market.form:
-        ask = how_to_answer(market.form, sight.prices)
+        ask = how_to_answer(market.form, context.prices)
         text = f"{text}\n{ask}"
 
     return {
@@ -272,11 +282,11 @@ def _market_facts(
         "text": text,
         "ask": ask,
         "id": ids[market.id],
-        "price": _price_facts(listing.quote) if sight.prices and _has_price(listing, rules) else None,
-        "fee": percent(market.fee_rate) if charged else None,
-        "before": None if before is None else _stated_text(before, market.form),
-        "evidence": [_article_facts(article, sight.longest) for article in articles],
-        **told[market.id],
+        "price": _price_facts(listing.quote) if context.prices and _has_price(listing, rules) else None,
+        "fee": percent(market.fee_rate) if has_fee else None,
+        "before": None if forecast_before is None else _forecast_text(forecast_before, market.form),
+        "evidence": [_article_facts(article, context.longest) for article in articles],
+        **context_by_market[market.id],
     }
 
 
@@ -285,7 +295,7 @@ def _has_price(listing: Listing, rules: Rules) -> bool:
     return not listing.market.form and (rules.money or listing.mid is not None)
 
 
-def _stated_text(before: Forecast, form: str) -> str:
+def _forecast_text(before: Forecast, form: str) -> str:
     """Return a forecast made before prices were shown, as text."""
     if not form:
         return figure_text(before.millionths)
@@ -293,19 +303,24 @@ def _stated_text(before: Forecast, form: str) -> str:
 
 
 def _shorten_series(shown: Sequence[Listing], blocks: Sequence[dict[str, Any]]) -> None:
-    """Show rules and articles of a question for several dates only once, at its first market."""
-    first: dict[str, str] = {}
+    """Show rules and articles of a question for several dates only once, at its first market.
+
+    The blocks of its other markets are changed in place.
+    """
+    first_ids: dict[str, str] = {}
     for listing, block in zip(shown, blocks, strict=True):
         series = listing.market.series
         if not series:
             continue
 
-        before = first.setdefault(series, block["id"])
-        if before != block["id"]:
-            text = f"{block['question']}\n|\n| Everything else is as for {before}."
-            if block["ask"]:
-                text += f"\n{block['ask']}"
-            block |= {"text": text, "rules": f"| As for {before}.", "evidence": []}
+        first_id = first_ids.setdefault(series, block["id"])
+        if first_id == block["id"]:
+            continue
+
+        text = f"{block['question']}\n|\n| Everything else is as for {first_id}."
+        if block["ask"]:
+            text += f"\n{block['ask']}"
+        block |= {"text": text, "rules": f"| As for {first_id}.", "evidence": []}
 
 
 @lru_cache(maxsize=2048)  # every agent of a round is shown the same pages
@@ -348,7 +363,7 @@ def _price_facts(quote: Quote | None) -> str:
 
 
 def _position_facts(
-    lot: Lot, short_id: str, side: Side, mid: int | None, prices: bool, here: bool
+    lot: Lot, short_id: str, side: Side, mid: int | None, prices: bool, is_in_prompt: bool
 ) -> dict[str, Any]:
     price = mid
     if mid is not None and side != "YES":
@@ -360,7 +375,7 @@ def _position_facts(
         "shares": lot.shares if prices else None,
         "cost": lot.cost,
         "worth": None if price is None or not prices else worth(lot.shares, price),
-        "here": here,
+        "here": is_in_prompt,
     }
 
 

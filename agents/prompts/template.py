@@ -80,7 +80,7 @@ class CompiledTemplate:
             return "".join(write(template.new_context({**facts, BUDGET: RenderBudget(self.bodies)}))).strip()
         except _FAILURES as error:
             words = str(error) or type(error).__name__
-            raise BadTemplate(_line(template, error.__traceback__), words, file) from error
+            raise BadTemplate(_line_of_error(template, error.__traceback__), words, file) from error
 
 
 @lru_cache(maxsize=64)
@@ -107,8 +107,8 @@ def compile_template(text: str) -> CompiledTemplate:
 
 def _required_facts(tree: nodes.Template) -> dict[str, int]:
     """Return the facts that the template requires, in any of its branches, each with a line."""
-    free = find_undeclared_variables(tree) - set(ENVIRONMENT.globals)
-    spared = {
+    undeclared = find_undeclared_variables(tree) - set(ENVIRONMENT.globals)
+    may_be_undefined = {
         node.node.name
         for node in tree.find_all((nodes.Test, nodes.Filter))
         if node.name in MAY_LACK and isinstance(node.node, nodes.Name)
@@ -116,7 +116,7 @@ def _required_facts(tree: nodes.Template) -> dict[str, int]:
     lines: dict[str, int] = {}
 
     for node in tree.find_all(nodes.Name):
-        if node.name in free and node.name not in spared:
+        if node.name in undeclared and node.name not in may_be_undefined:
             lines.setdefault(node.name, node.lineno)
 
     return lines
@@ -146,7 +146,7 @@ def _check_blocks(tree: nodes.Template) -> None:
             )
 
 
-def _line(template: Template, trace: TracebackType | None) -> int:
+def _line_of_error(template: Template, trace: TracebackType | None) -> int:
     """Return the line of the template in which an error occurred."""
     line = 1
     while trace is not None:
