@@ -32,19 +32,19 @@ async def run_program(
     taken out of all that it writes.
     """
     pipe = asyncio.subprocess.PIPE
-    seen = {x: environ[x] for x in (*PASSED_ON, *names) if x in environ}
+    variables = {x: environ[x] for x in (*PASSED_ON, *names) if x in environ}
     secrets = secrets_in(environ, *names)
 
     try:
         process = await asyncio.create_subprocess_exec(
-            *words, cwd=folder, env=seen, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+            *words, cwd=folder, env=variables, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
         )
     except OSError as error:
         return ProgramResult("", fault=f"{words[0]} can't be started: {error.strerror}")
 
     try:
         async with asyncio.timeout(seconds):
-            ran = await _talked(process, text.encode())
+            result = await _exchange(process, text.encode())
     except TimeoutError:
         return ProgramResult("", fault=f"no answer within {seconds:g} seconds", timed_out=True)
     finally:
@@ -52,18 +52,18 @@ async def run_program(
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
 
-    return replace(ran, output=redact(ran.output, secrets), complaint=redact(ran.complaint, secrets))
+    return replace(result, output=redact(result.output, secrets), complaint=redact(result.complaint, secrets))
 
 
-async def _talked(process: asyncio.subprocess.Process, text: bytes) -> ProgramResult:
+async def _exchange(process: asyncio.subprocess.Process, text: bytes) -> ProgramResult:
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
-    writing = asyncio.ensure_future(_write(process.stdin, text))
-    complaints = asyncio.ensure_future(_tail(process.stderr))
+    writing = asyncio.ensure_future(_write_input(process.stdin, text))
+    complaints = asyncio.ensure_future(_read_end(process.stderr))
 
     try:
-        output = await _read(process.stdout)
+        output = await _read_output(process.stdout)
         if output is None:
             return ProgramResult("", fault=f"it wrote more than {MOST_OUTPUT:,} bytes")
 
@@ -87,7 +87,7 @@ async def _talked(process: asyncio.subprocess.Process, text: bytes) -> ProgramRe
         return ProgramResult("", status, complaint, "its output is not UTF-8 text")
 
 
-async def _write(stream: asyncio.StreamWriter, text: bytes) -> None:
+async def _write_input(stream: asyncio.StreamWriter, text: bytes) -> None:
     """Write all of the text; a program that doesn't want it may close its end."""
     with suppress(BrokenPipeError, ConnectionResetError):
         stream.write(text)
@@ -96,7 +96,7 @@ async def _write(stream: asyncio.StreamWriter, text: bytes) -> None:
         await stream.wait_closed()
 
 
-async def _read(stream: asyncio.StreamReader) -> bytes | None:
+async def _read_output(stream: asyncio.StreamReader) -> bytes | None:
     """Return all of the output, or None if it is too long."""
     parts = list[bytes]()
     size = 0
@@ -109,7 +109,7 @@ async def _read(stream: asyncio.StreamReader) -> bytes | None:
     return b"".join(parts)
 
 
-async def _tail(stream: asyncio.StreamReader) -> str:
+async def _read_end(stream: asyncio.StreamReader) -> str:
     """Return the end of the output."""
     last = b""
     while part := await stream.read(65_536):

@@ -28,23 +28,23 @@ def ask_with_tools(ask: Ask, box: Toolbox, steps: int, dollars: float | None, to
 
     Then it must answer. A question that goes on from an earlier one knows its steps.
     """
-    asked_before: dict[Key, tuple[Message, ...]] = {}
+    messages_by_conversation: dict[Key, tuple[Message, ...]] = {}
 
-    async def asked(prompt: Prompt) -> Call:
-        messages = _with_steps(prompt, asked_before)
+    async def ask_in_steps(prompt: Prompt) -> Call:
+        messages = _with_earlier_steps(prompt, messages_by_conversation)
         spent = 0
         step = 0
 
         while True:
-            dear = dollars is not None and spent >= dollars * ONE
-            last = step == steps or dear or tokens_of(messages) >= tokens
-            question = replace(prompt, messages=messages, tools=box.forms, must_answer=last)
+            is_too_expensive = dollars is not None and spent >= dollars * ONE
+            must_answer = step == steps or is_too_expensive or tokens_of(messages) >= tokens
+            question = replace(prompt, messages=messages, tools=box.forms, must_answer=must_answer)
             call = await ask(question)
             requests = tool_requests(call.reply or "") if call.error is None else ()
-            if last and requests:
+            if must_answer and requests:
                 return replace(call, error=NOT_ANSWERED)
             if not requests:
-                asked_before[_key(prompt, prompt.messages)] = messages
+                messages_by_conversation[_conversation_key(prompt, prompt.messages)] = messages
                 return call
 
             step += 1
@@ -52,29 +52,32 @@ def ask_with_tools(ask: Ask, box: Toolbox, steps: int, dollars: float | None, to
             if cost is None:
                 cost = call.worst or 0
             spent += cost
-            told = [await _told(request, number, box) for number, request in enumerate(requests)]
-            messages = (*messages, Message("assistant", call.reply or ""), *told)
 
-    return asked
+            results = [await _tool_message(request, number, box) for number, request in enumerate(requests)]
+            messages = (*messages, Message("assistant", call.reply or ""), *results)
+
+    return ask_in_steps
 
 
-def _key(prompt: Prompt, messages: tuple[Message, ...]) -> Key:
+def _conversation_key(prompt: Prompt, messages: tuple[Message, ...]) -> Key:
     return prompt.stage, prompt.sample, messages
 
 
-def _with_steps(prompt: Prompt, known: Mapping[Key, tuple[Message, ...]]) -> tuple[Message, ...]:
+def _with_earlier_steps(
+    prompt: Prompt, messages_by_conversation: Mapping[Key, tuple[Message, ...]]
+) -> tuple[Message, ...]:
     """Return the messages of a question, with the steps taken before it was put again."""
     for end in range(len(prompt.messages), 0, -1):
-        before = known.get(_key(prompt, prompt.messages[:end]))
-        if before is not None:
-            return before + prompt.messages[end:]
+        earlier_messages = messages_by_conversation.get(_conversation_key(prompt, prompt.messages[:end]))
+        if earlier_messages is not None:
+            return earlier_messages + prompt.messages[end:]
     return prompt.messages
 
 
-async def _told(request: Mapping[str, Any], number: int, box: Toolbox) -> Message:
+async def _tool_message(request: Mapping[str, Any], index: int, box: Toolbox) -> Message:
     """Return a tool's result of a request."""
-    use = request["function"]
-    text = TOO_MANY if number >= TOGETHER else await box.use(use["name"], use["arguments"])
+    function = request["function"]
+    text = TOO_MANY if index >= TOGETHER else await box.use(function["name"], function["arguments"])
     return Message("tool", canonical({"tool_call_id": request["id"], "content": text}))
 
 
@@ -84,19 +87,19 @@ def tool_requests(reply: str) -> tuple[Mapping[str, Any], ...]:
         return ()
 
     try:
-        asked = tuple(json.loads(reply)["tool_calls"])
-        are_requests = all(map(_is_request, asked))
+        requests = tuple(json.loads(reply)["tool_calls"])
+        are_requests = all(map(_is_request, requests))
     except (ValueError, KeyError, TypeError, RecursionError):
         return ()
 
     if not are_requests:
         return ()
-    return asked
+    return requests
 
 
 def _is_request(value: Any) -> bool:
-    use = value["function"]
-    return set(map(type, (value["id"], use["name"], use["arguments"]))) == {str}
+    function = value["function"]
+    return set(map(type, (value["id"], function["name"], function["arguments"]))) == {str}
 
 
 def step_message(message: Message) -> dict[str, Any] | None:
@@ -105,8 +108,8 @@ def step_message(message: Message) -> dict[str, Any] | None:
     Several providers, and litellm for them, know arguments as objects only: what is none goes inside one.
     """
     if message.role == "tool":
-        told = json.loads(message.content)
-        return {"role": "tool", **told, "content": break_role_tokens(told["content"])}
+        result = json.loads(message.content)
+        return {"role": "tool", **result, "content": break_role_tokens(result["content"])}
 
     requests = tool_requests(message.content) if message.role == "assistant" else ()
     if not requests:
@@ -114,12 +117,14 @@ def step_message(message: Message) -> dict[str, Any] | None:
 
     calls = []
     for request in requests:
-        use = request["function"]
-        calls.append({**request, "function": {**use, "arguments": _as_object(use["arguments"])}})
+        function = request["function"]
+        calls.append(
+            {**request, "function": {**function, "arguments": _as_json_object(function["arguments"])}}
+        )
     return {"role": "assistant", **json.loads(message.content), "tool_calls": calls}
 
 
-def _as_object(arguments: str) -> str:
+def _as_json_object(arguments: str) -> str:
     """Return arguments as a JSON object."""
     try:
         is_object = isinstance(json.loads(arguments), dict)
@@ -136,10 +141,10 @@ def request_text(message: Any, prompt: Prompt) -> str:
 
     Nine letters and figures suit every provider. Gemini has signatures in its ids, which it wants back.
     """
-    begun = sum(sent.role == "tool" for sent in prompt.messages)
+    results_so_far = sum(sent.role == "tool" for sent in prompt.messages)
     calls = [
         {
-            "id": call.id if "__thought__" in call.id else f"call{begun + number:05}",
+            "id": call.id if "__thought__" in call.id else f"call{results_so_far + number:05}",
             "type": "function",
             "function": {"name": call.function.name, "arguments": call.function.arguments or "{}"},
         }
@@ -154,18 +159,24 @@ def request_text(message: Any, prompt: Prompt) -> str:
 
 
 def without_steps(calls: Sequence[Call]) -> list[Call]:
-    """Return the calls without tool use: only answers, each to its question as first asked."""
-    going_on = set[tuple[Message, ...]]()
+    """Return the calls without tool use: only answers, each to its question as first asked.
+
+    A request for tools after which nothing was asked counts as an answer that failed.
+    """
+    continued = set[tuple[Message, ...]]()  # conversations that went on with a tool's result
     for messages in {call.prompt.messages for call in calls}:
-        going_on.update(messages[:end] for end, message in enumerate(messages) if message.role == "tool")
+        for end, message in enumerate(messages):
+            if message.role == "tool":
+                continued.add(messages[:end])
 
     answers = []
     for call in calls:
-        asked = tuple(message for message in call.prompt.messages if step_message(message) is None)
-        plain = replace(call, prompt=replace(call.prompt, messages=asked))
-        if call.error is not None or not tool_requests(call.reply or ""):
-            answers.append(plain)
-        elif (*call.prompt.messages, Message("assistant", call.reply or "")) not in going_on:
-            answers.append(replace(plain, error=NOT_ANSWERED))
+        reply = call.reply or ""
+        question = tuple(message for message in call.prompt.messages if step_message(message) is None)
+        as_asked = replace(call, prompt=replace(call.prompt, messages=question))
+        if call.error is not None or not tool_requests(reply):
+            answers.append(as_asked)
+        elif (*call.prompt.messages, Message("assistant", reply)) not in continued:
+            answers.append(replace(as_asked, error=NOT_ANSWERED))
 
     return answers

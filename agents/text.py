@@ -66,11 +66,11 @@ def one_line(text: str, limit: int = 500) -> str:
     >>> one_line(" a\n b ", 100), one_line("abcdef", 4)
     ('a b', 'abc…')
     """
-    seen = printable(text[: 4 * limit].replace(_NEXT_LINE, " "))
-    if not seen.isascii():
-        seen = _INVISIBLE.sub("\ufffd", seen)
+    visible = printable(text[: 4 * limit].replace(_NEXT_LINE, " "))
+    if not visible.isascii():
+        visible = _INVISIBLE.sub("\ufffd", visible)
 
-    line = " ".join(seen.split())
+    line = " ".join(visible.split())
     if len(line) > limit:
         return f"{line[: limit - 1]}…"
     return line
@@ -83,8 +83,12 @@ def hidden_characters(texts: Iterable[str]) -> dict[str, int]:
     {'U+200B ZERO WIDTH SPACE': 2, 'U+202E RIGHT-TO-LEFT OVERRIDE': 1}
     """
     counts = Counter(chain.from_iterable(text for text in texts if not text.isascii()))
-    unseen = sorted(x for x in counts if unicodedata.category(x) in _UNSEEN and not x.isspace())
-    return {f"U+{ord(sign):04X} {unicodedata.name(sign, 'without a name')}": counts[sign] for sign in unseen}
+    hidden = {}
+    for character in sorted(counts):
+        if unicodedata.category(character) in _UNSEEN and not character.isspace():
+            name = unicodedata.name(character, "without a name")
+            hidden[f"U+{ord(character):04X} {name}"] = counts[character]
+    return hidden
 
 
 @lru_cache(maxsize=2048)  # every agent of a round is shown the same texts
@@ -96,8 +100,8 @@ def tidy_lines(text: str) -> str:
     >>> tidy_lines(" one\r\n\x85two \n")
     'one\n\ntwo'
     """
-    seen = _INVISIBLE.sub("\ufffd", printable(text.replace(_NEXT_LINE, "\n")))
-    return "\n".join(map(str.strip, seen.strip().splitlines()))
+    visible = _INVISIBLE.sub("\ufffd", printable(text.replace(_NEXT_LINE, "\n")))
+    return "\n".join(map(str.strip, visible.strip().splitlines()))
 
 
 def quoted_lines(text: str) -> str:
@@ -108,7 +112,8 @@ def quoted_lines(text: str) -> str:
     |
     | two
     """
-    return ("| " + break_role_tokens(text).replace("\n", "\n| ")).replace("| \n", "|\n").rstrip()
+    with_bars = "| " + break_role_tokens(text).replace("\n", "\n| ")
+    return with_bars.replace("| \n", "|\n").rstrip()
 
 
 @lru_cache(maxsize=2048)  # every agent of a round is shown the same texts
@@ -175,7 +180,7 @@ def fit_messages(make: MakeMessages, texts: Sequence[str], tokens: int | None) -
     """Return the messages, made with one length limit for texts that keeps them within the tokens.
 
     The length is worked out from what the texts weigh. That is right at once where each of them is shown
-    once, as it stands; else it is searched for, until little of the room is left.
+    once, as it stands; else it is searched for, until little of the room is left. Raises `TooLong`.
     """
     messages = make(None)
     if tokens is None:
@@ -186,31 +191,32 @@ def fit_messages(make: MakeMessages, texts: Sequence[str], tokens: int | None) -
     if excess <= 0:
         return messages
 
-    saved = excess
+    to_save = excess
     margin = room // UNUSED // 2
-    guesses = GUESSES
+    guesses_left = GUESSES
     low = 0
     high = max(map(len, texts), default=0) + 1
     fitting = None
 
+    # each guess corrects what is to be saved by how far the last one was off; then the range is bisected
     while low < high:
-        saved = saved + margin
-        guesses = guesses - 1
-        length = _common_length(texts, saved) if guesses >= 0 else -1
-
+        to_save += margin
+        guesses_left -= 1
+        length = _common_length(texts, to_save) if guesses_left >= 0 else -1
         if not low <= length < high:
             length = (low + high) // 2
 
         messages = make(length)
         excess = _weight_of(messages) - room
-        saved += excess
+        to_save += excess
 
         if excess > 0:
             high = length
         else:
             low = length + 1
             fitting = messages
-            if -excess * UNUSED <= room:
+            is_room_used = -excess * UNUSED <= room
+            if is_room_used:
                 break
 
     if fitting is None:
@@ -220,18 +226,21 @@ def fit_messages(make: MakeMessages, texts: Sequence[str], tokens: int | None) -
 
 def _common_length(texts: Sequence[str], excess: int) -> int:
     """Return the length to cut the longest texts to, to save this weight; 0 if it can't be saved."""
-    tidied = filter(None, map(tidy_lines, texts))
-    sizes = sorted(
-        ((len(text), _weight(quoted_lines(text)) * _PARTS // len(text)) for text in tidied), reverse=True
-    )
-    spare = rate = 0
+    sizes = []
+    for text in filter(None, map(tidy_lines, texts)):
+        weight_per_character = _weight(quoted_lines(text)) * _PARTS // len(text)
+        sizes.append((len(text), weight_per_character))
+    sizes.sort(reverse=True)
 
-    for place, (length, weight) in enumerate(sizes):
-        spare = spare + length * weight - _weight(_SAMPLE) * _PARTS
-        rate = rate + weight
-        longest = (spare - excess * _PARTS) // rate
-        following = sizes[place + 1][0] if place + 1 < len(sizes) else 0
-        if longest >= max(following - MARK, 0):
+    # cut the longest text alone, then the two longest to one length, and so on
+    removable = 0
+    weight_of_cut_texts = 0
+    for index, (length, weight_per_character) in enumerate(sizes):
+        removable += length * weight_per_character - _weight(_SAMPLE) * _PARTS
+        weight_of_cut_texts += weight_per_character
+        longest = (removable - excess * _PARTS) // weight_of_cut_texts
+        next_length = sizes[index + 1][0] if index + 1 < len(sizes) else 0
+        if longest >= max(next_length - MARK, 0):
             return longest
 
     return 0
@@ -242,5 +251,7 @@ def _weight_of(messages: Iterable[Message]) -> int:
 
 
 def _weight(text: str) -> int:
-    sent = text.encode("utf-8", "replace")
-    return len(sent) + len(sent.translate(None, PLAIN))
+    """Return the weight of a text: 1 for each plain byte, 2 for any other."""
+    encoded = text.encode("utf-8", "replace")
+    other_bytes = encoded.translate(None, PLAIN)
+    return len(encoded) + len(other_bytes)

@@ -80,8 +80,8 @@ class ToolResult:
     withheld: Mapping[str, Any] = field(default_factory=dict)
 
 
-def told_articles(
-    found: Iterable[FoundArticle], query: str, reach: ToolReach, nothing: str, guard: Guard | None = None
+def guarded_articles_result(
+    found: Iterable[FoundArticle], query: str, reach: ToolReach, text_if_none: str, guard: Guard | None = None
 ) -> ToolResult:
     """Return the articles that the guard lets through as an answer; the text `nothing` if there are none."""
     snapshot = reach.view.snapshot
@@ -96,7 +96,7 @@ def told_articles(
         sources.append(ToolSource(article.url, timestamp_text(article.published_at), article_hash))
         texts.append(_article_text(article))
 
-    return ToolResult("\n\n".join(texts) or nothing, tuple(sources), guarded.counts)
+    return ToolResult("\n\n".join(texts) or text_if_none, tuple(sources), guarded.counts)
 
 
 def audited(result: ToolResult, reach: ToolReach) -> ToolResult:

@@ -25,9 +25,9 @@ def usage_doubt(
     """
     tokens = f"{usage.tokens_in:,} tokens in and {usage.tokens_out:,} out"
     total = usage.tokens_in + usage.tokens_out
-    room = _room(prompt, settings)
-    if total > room:
-        return f"{tokens}, and a call has room for {room:,}"
+    most = _most_tokens_of_call(prompt, settings)
+    if total > most:
+        return f"{tokens}, and a call has room for {most:,}"
 
     if cost is None:
         return ""
@@ -38,7 +38,7 @@ def usage_doubt(
     return ""
 
 
-def _room(prompt: Prompt, settings: ModelSettings) -> int:
+def _most_tokens_of_call(prompt: Prompt, settings: ModelSettings) -> int:
     """Return how many tokens a call can have by its model's context window.
 
     A provider that searches by itself asks the model several times, and adds all of it up.
@@ -48,8 +48,8 @@ def _room(prompt: Prompt, settings: ModelSettings) -> int:
     most_out = entry.get("max_output_tokens")
     if own_search(settings) or not (isinstance(most_in, int) and isinstance(most_out, int)):
         return MOST_TOKENS
-    asked = most_tokens(prompt) + (prompt.max_tokens or settings.max_tokens)
-    return min(MOST_TOKENS, max(most_in + most_out, asked))
+    requested = most_tokens(prompt) + (prompt.max_tokens or settings.max_tokens)
+    return min(MOST_TOKENS, max(most_in + most_out, requested))
 
 
 def _dollars(amount: int) -> str:

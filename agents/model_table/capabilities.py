@@ -68,7 +68,7 @@ def model_faults(settings: ModelSettings, today: date | None = None) -> Iterator
         yield ModelFault("model", words, "name a chat model")
         return
 
-    yield from _limits(settings)
+    yield from _limit_faults(settings)
     if settings.temperature not in (None, 1) and not takes_temperature(settings):
         words = f"{settings.model} takes no temperature but 1"
         yield ModelFault("temperature", words, "remove `temperature`")
@@ -86,13 +86,17 @@ def model_faults(settings: ModelSettings, today: date | None = None) -> Iterator
         words = f"{option} lets the provider search on its own: what it reads is neither audited nor recorded"
         yield ModelFault("extra", words, "give it `tools: [search, read]` instead", certain=False)
 
-    shut = str(entry.get("deprecation_date") or "")
-    if today and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", shut) and shut <= today.isoformat():
-        words = f"{settings.model} was to be shut down on {shut}"
+    shutdown_day = str(entry.get("deprecation_date") or "")
+    if (
+        today
+        and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", shutdown_day)
+        and shutdown_day <= today.isoformat()
+    ):
+        words = f"{settings.model} was to be shut down on {shutdown_day}"
         yield ModelFault("model", words, "name a newer one", certain=False)
 
 
-def _limits(settings: ModelSettings) -> Iterator[ModelFault]:
+def _limit_faults(settings: ModelSettings) -> Iterator[ModelFault]:
     entry = table_entry(settings.model)
     most_out = entry.get("max_output_tokens")
     most_in = entry.get("max_input_tokens")
@@ -122,13 +126,13 @@ def expected_thinking(settings: ModelSettings) -> int:
         return settings.measured.thinking
 
     entry = table_entry(settings.model)
-    unasked = provider_name(settings.model) != "anthropic" or bool(entry.get("thinking_always_on"))
-    long = "high" if THINKS_LONG.search(settings.model) else "medium"
-    usual = entry.get("default_reasoning_effort") or (long if unasked else "none")
+    thinks_unasked = provider_name(settings.model) != "anthropic" or bool(entry.get("thinking_always_on"))
+    unasked_effort = "high" if THINKS_LONG.search(settings.model) else "medium"
+    usual_effort = entry.get("default_reasoning_effort") or (unasked_effort if thinks_unasked else "none")
 
     if not entry.get("supports_reasoning") and not settings.reasoning:
         return 0
-    return THINKING[settings.reasoning or usual]
+    return THINKING[settings.reasoning or usual_effort]
 
 
 def thinking_text(settings: ModelSettings) -> str:
@@ -169,11 +173,11 @@ def takes_effort(settings: ModelSettings, effort: str) -> bool:
         return True
 
     if provider == "openai" and _reasons_at_openai(settings.model):
-        told = entry.get(f"supports_{effort}_reasoning_effort")
-        series = re.search(r"gpt-[5-9]", settings.model) is not None
-        if isinstance(told, bool):
-            return told
-        return not series or effort not in ("xhigh", "max")
+        is_marked = entry.get(f"supports_{effort}_reasoning_effort")
+        is_gpt_series = re.search(r"gpt-[5-9]", settings.model) is not None
+        if isinstance(is_marked, bool):
+            return is_marked
+        return not is_gpt_series or effort not in ("xhigh", "max")
 
     if provider == "gemini" and effort in ("xhigh", "max"):
         return entry.get(f"supports_{effort}_reasoning_effort") is True
@@ -188,10 +192,9 @@ def with_limits(settings: AnySettings, markets: int) -> AnySettings:
     """Return the settings with the limits that they don't name; a `batch` asks about fewer markets."""
     batch = getattr(settings, "batch", None)
     max_tokens, timeout = call_limits(settings, min(markets, batch or markets))
-    wanted = {"max_tokens": max_tokens, "timeout": timeout}
-    return settings.model_copy(
-        update={name: value for name, value in wanted.items() if name not in settings.model_fields_set}
-    )
+    limits = {"max_tokens": max_tokens, "timeout": timeout}
+    unnamed = {name: value for name, value in limits.items() if name not in settings.model_fields_set}
+    return settings.model_copy(update=unnamed)
 
 
 def call_limits(settings: ModelSettings, markets: int) -> tuple[int, float]:
@@ -200,14 +203,14 @@ def call_limits(settings: ModelSettings, markets: int) -> tuple[int, float]:
     Whatever the settings themselves say.
     """
     entry = table_entry(settings.model)
-    answer = FRAME + A_MARKET * markets
-    unasked: Reasoning = "high" if THINKS_LONG.search(settings.model) else "medium"
-    effort = settings.reasoning or (unasked if entry.get("supports_reasoning") else "none")
-    most = entry.get("max_output_tokens")
-    wanted = answer + MOST_THINKING[effort]
-    tokens = max(USUAL_TOKENS, wanted)
-    if isinstance(most, int) and most > 0:
-        tokens = min(tokens, most)
-    minutes = math.ceil((SETTLING + min(wanted, tokens) / SLOW) / 60)
+    answer_tokens = FRAME + A_MARKET * markets
+    unasked_effort: Reasoning = "high" if THINKS_LONG.search(settings.model) else "medium"
+    effort = settings.reasoning or (unasked_effort if entry.get("supports_reasoning") else "none")
+    model_limit = entry.get("max_output_tokens")
+    tokens_wanted = answer_tokens + MOST_THINKING[effort]
+    tokens = max(USUAL_TOKENS, tokens_wanted)
+    if isinstance(model_limit, int) and model_limit > 0:
+        tokens = min(tokens, model_limit)
+    minutes = math.ceil((SETTLING + min(tokens_wanted, tokens) / SLOW) / 60)
 
     return tokens, min(max(USUAL_TIMEOUT, 60.0 * minutes), LONGEST_TIMEOUT)

@@ -73,70 +73,85 @@ def rates_of(settings: ModelSettings, tier: str, tokens_in: int) -> Rates | None
     """Return the prices for a call with this much input: by the settings, else by the table."""
     if settings.price is None:
         return table_rates(settings.model, tier, tokens_in)
-    sent = exact(settings.price.input)
-    got = exact(settings.price.output)
-    return Rates(sent, got, got, sent, sent, sent)
+    input_price = exact(settings.price.input)
+    output_price = exact(settings.price.output)
+    return Rates(input_price, output_price, output_price, input_price, input_price, input_price)
 
 
 def table_rates(model: str, tier: str = "", tokens_in: int = 0) -> Rates | None:
     """Return the table's prices for a call with this much input; None for a model without any."""
-    step = _step(model, tokens_in)
+    step = _step_passed(model, tokens_in)
     ranges = table_entry(model).get("tiered_pricing") or ()
-    within = (number for number, entry in enumerate(ranges) if tokens_in <= entry["range"][1])
-    return _table_rates(model, TIERS.get(tier, ""), step, next(within, len(ranges) - 1))
+    range_index = len(ranges) - 1  # -1 for a model without price ranges
+    for index, entry in enumerate(ranges):
+        if tokens_in <= entry["range"][1]:
+            range_index = index
+            break
+
+    return _rates_in_table(model, TIERS.get(tier, ""), step, range_index)
 
 
 @cache
-def _steps(model: str) -> tuple[int, ...]:
+def _price_steps(model: str) -> tuple[int, ...]:
     """Return the numbers of input tokens above which a whole call has other prices."""
     return tuple(int(match[1]) * 1_000 for match in map(_STEP.fullmatch, table_entry(model)) if match)
 
 
-def _step(model: str, tokens_in: int) -> int:
+def _step_passed(model: str, tokens_in: int) -> int:
     """Return the highest step that a call has passed, or 0; at xAI it counts once it is reached."""
     reached = tokens_in + (provider_name(model) == "xai")
-    return max((step for step in _steps(model) if step < reached), default=0)
+    return max((step for step in _price_steps(model) if step < reached), default=0)
 
 
 @cache
-def _table_rates(model: str, tier: str, step: int, number: int) -> Rates | None:
+def _rates_in_table(model: str, tier: str, step: int, range_index: int) -> Rates | None:
     """Return the prices of a tier above a step, or in one of the model's price ranges, from 0.
 
     Cached and thought tokens without a price of their own cost as others do.
     """
     entry = table_entry(model)
-    if number >= 0:
-        entry = {**entry, **entry["tiered_pricing"][number]}
+    if range_index >= 0:
+        entry = {**entry, **entry["tiered_pricing"][range_index]}
 
-    sent = _rate(entry, "input_cost_per_token", tier, step)
-    got = _rate(entry, "output_cost_per_token", tier, step)
-    if sent is None or got is None or entry.get("input_cost_per_request"):
+    input_price = _table_price(entry, "input_cost_per_token", tier, step)
+    output_price = _table_price(entry, "output_cost_per_token", tier, step)
+    if input_price is None or output_price is None or entry.get("input_cost_per_request"):
         return None  # with a price for each request, a call costs more than its tokens
 
-    cached = _rate(entry, "cache_read_input_token_cost", tier, step)
-    written = _rate(entry, "cache_creation_input_token_cost", tier, step)
-    hour = _rate(entry, "cache_creation_input_token_cost_above_1hr", "", step)
-    own_tier = tier and "output_cost_per_token" + tier in entry
-    thought = None if own_tier else _rate(entry, "output_cost_per_reasoning_token", "", 0)
-    if thought is None:
-        thought = got
-    if cached is None:
-        cached = sent
-    if written is None:
-        written = sent
-    if hour is None:
-        hour = written
+    cached_price = _table_price(entry, "cache_read_input_token_cost", tier, step)
+    cache_write_price = _table_price(entry, "cache_creation_input_token_cost", tier, step)
+    cache_write_hour_price = _table_price(entry, "cache_creation_input_token_cost_above_1hr", "", step)
+    has_tier_price = tier and "output_cost_per_token" + tier in entry
+    reasoning_price = (
+        None if has_tier_price else _table_price(entry, "output_cost_per_reasoning_token", "", 0)
+    )
+    if reasoning_price is None:
+        reasoning_price = output_price
+    if cached_price is None:
+        cached_price = input_price
+    if cache_write_price is None:
+        cache_write_price = input_price
+    if cache_write_hour_price is None:
+        cache_write_hour_price = cache_write_price
 
-    return Rates(*(rate * 1_000_000 for rate in (sent, got, thought, cached, written, hour)))
+    prices = (
+        input_price,
+        output_price,
+        reasoning_price,
+        cached_price,
+        cache_write_price,
+        cache_write_hour_price,
+    )
+    return Rates(*(price * 1_000_000 for price in prices))
 
 
-def _rate(entry: Mapping[str, Any], name: str, tier: str, step: int) -> Decimal | None:
+def _table_price(entry: Mapping[str, Any], name: str, tier: str, step: int) -> Decimal | None:
     """Return one price; without one for the tier and the step, the dearer of those for either."""
-    above = f"_above_{step // 1_000}k_tokens" if step else ""
-    for names in ([name + above + tier], [name + tier, name + above], [name]):
-        priced = [exact(entry[key]) for key in names if entry.get(key) is not None]
-        if priced:
-            return max(priced)
+    above_step = f"_above_{step // 1_000}k_tokens" if step else ""
+    for keys in ([name + above_step + tier], [name + tier, name + above_step], [name]):
+        prices = [exact(entry[key]) for key in keys if entry.get(key) is not None]
+        if prices:
+            return max(prices)
     return None
 
 
@@ -172,8 +187,8 @@ def usage_cost(settings: ModelSettings, usage: TokenUsage, replied: bool = True)
         return usage.charged
 
     rates = rates_of(settings, usage.tier, usage.tokens_in)
-    whole = usage.tokens_in > 0 and (usage.tokens_out > 0 or not replied)
-    if rates is None or not (whole or rates.input == rates.output == 0):
+    has_counts = usage.tokens_in > 0 and (usage.tokens_out > 0 or not replied)
+    if rates is None or not (has_counts or rates.input == rates.output == 0):
         return None
 
     amount = rates.input * (usage.tokens_in - usage.cached - usage.cache_write) + rates.cached * usage.cached
@@ -191,17 +206,19 @@ def factor(settings: ModelSettings, fast: bool, region: str) -> Decimal:
         return Decimal(1)
 
     entry = table_entry(settings.model)
-    own = entry.get("provider_specific_entry") or {}
-    product = exact(own.get("fast", 1) if fast else 1) * exact(own.get(region, 1) if region else 1)
+    factors_of_model = entry.get("provider_specific_entry") or {}
+    fast_factor = factors_of_model.get("fast", 1) if fast else 1
+    region_factor = factors_of_model.get(region, 1) if region else 1
+    total = exact(fast_factor) * exact(region_factor)
     host = urlsplit(settings.base_url or "").hostname
 
     if host in ("eu.api.openai.com", "us.api.openai.com"):
-        product *= exact(entry.get(f"regional_processing_uplift_multiplier_{host[:2]}", 1))
+        total *= exact(entry.get(f"regional_processing_uplift_multiplier_{host[:2]}", 1))
 
     if provider_name(settings.model) == "vertex_ai" and settings.extra.get("vertex_location") != "global":
-        product *= exact(entry.get("regional_endpoint_uplift_multiplier", 1))
+        total *= exact(entry.get("regional_endpoint_uplift_multiplier", 1))
 
-    return product
+    return total
 
 
 def search_fee(settings: ModelSettings, searches: int) -> Decimal:
@@ -212,14 +229,15 @@ def search_fee(settings: ModelSettings, searches: int) -> Decimal:
     entry = table_entry(settings.model)
     provider = provider_name(settings.model)
     options = settings.extra.get("web_search_options")
-    size = options.get("search_context_size") if isinstance(options, Mapping) else None
+    requested_size = options.get("search_context_size") if isinstance(options, Mapping) else None
+    usual_size = "low" if provider == "perplexity" else "medium"
     fees = entry.get("search_context_cost_per_query") or {}
-    usual = "low" if provider == "perplexity" else "medium"
-    listed = fees.get(f"search_context_size_{size or usual}")
+    listed = fees.get(f"search_context_size_{requested_size or usual_size}")
     fee = SEARCH_FEES.get(provider, Decimal(0)) if listed is None else exact(listed) * ONE
-    by_prompt = provider in ("gemini", "vertex_ai") and entry.get("web_search_billing_unit") != "per_query"
 
-    return fee * (1 if by_prompt else searches)
+    # Google charges some models by the prompt, however often they search for it
+    is_by_prompt = provider in ("gemini", "vertex_ai") and entry.get("web_search_billing_unit") != "per_query"
+    return fee if is_by_prompt else fee * searches
 
 
 def worst_case(prompt: Prompt, settings: ModelSettings) -> int | None:
@@ -227,27 +245,28 @@ def worst_case(prompt: Prompt, settings: ModelSettings) -> int | None:
 
     None where that is not known: there is no price, or an option whose cost has no bound.
     """
-    stated = None if settings.max_cost is None else _rounded_up(exact(settings.max_cost) * ONE)
-    if stated is None and unbounded_option(settings) is not None:
+    stated_maximum = None if settings.max_cost is None else _rounded_up(exact(settings.max_cost) * ONE)
+    if stated_maximum is None and unbounded_option(settings) is not None:
         return None
 
-    sent = most_tokens(prompt)
-    asked = as_text(settings.extra.get("service_tier"))
-    tiers = ("", "priority" if asked == "auto" else asked)
-    dearest = list[Rates]()
+    tokens_in = most_tokens(prompt)
+    requested_tier = as_text(settings.extra.get("service_tier"))
+    tiers = ("", "priority" if requested_tier == "auto" else requested_tier)
+    possible_rates = list[Rates]()
     for tier in tiers:
-        rates = rates_of(settings, tier, sent)
+        rates = rates_of(settings, tier, tokens_in)
         if rates is not None:
-            dearest.append(rates)
-    if not dearest:
-        return stated
+            possible_rates.append(rates)
+    if not possible_rates:
+        return stated_maximum
 
-    amount = sent * max(rates.dearest_input for rates in dearest)
-    amount += (prompt.max_tokens or settings.max_tokens) * max(rates.dearest_output for rates in dearest)
+    tokens_out = prompt.max_tokens or settings.max_tokens
+    amount = tokens_in * max(rates.dearest_input for rates in possible_rates)
+    amount += tokens_out * max(rates.dearest_output for rates in possible_rates)
     region = as_text(settings.extra.get("inference_geo"))
     amount *= max(Decimal(1), factor(settings, settings.extra.get("speed") == "fast", region))
 
-    return max(stated or 0, _rounded_up(amount + search_fee(settings, searches_once(settings.model))))
+    return max(stated_maximum or 0, _rounded_up(amount + search_fee(settings, searches_once(settings.model))))
 
 
 def searches_once(model: str) -> int:
@@ -259,19 +278,19 @@ def own_search(settings: ModelSettings) -> str:
     """Return the setting that lets a provider search the web unrecorded, or ""."""
     if ONE_SEARCH.search(settings.model) or SEARCHING.search(settings.model):
         return settings.model
-    return next(_searches(settings.extra), "")
+    return next(_search_settings(settings.extra), "")
 
 
-def _searches(value: object, path: str = "extra") -> Iterator[str]:
+def _search_settings(value: object, path: str = "extra") -> Iterator[str]:
     """Yield where an extra parameter, or a model in one, enables a provider's search."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if SEARCH_OPTION.search(str(key)) and inner not in (False, None):
                 yield f"{path}.{key}"
-            yield from _searches(inner, f"{path}.{key}")
+            yield from _search_settings(inner, f"{path}.{key}")
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _searches(item, path)
+            yield from _search_settings(item, path)
     elif isinstance(value, str) and (ONE_SEARCH.search(value) or SEARCHING.search(value)):
         yield f"{path}: {value}"
 
@@ -309,13 +328,16 @@ def _is_bounded(settings: ModelSettings, name: str, value: Any) -> bool:
 
 def most_tokens(prompt: Prompt) -> int:
     """Return the most tokens of a prompt: one for every byte of it, of its tools and of its schema."""
-    sent = (len(message.content.encode("utf-8", "replace")) + MESSAGE_TOKENS for message in prompt.messages)
-    tools = sum(len(json.dumps([x.name, x.about, x.parameters])) + MESSAGE_TOKENS for x in prompt.tools)
-    return sum(sent) + tools + _form_size(prompt.bets, prompt.kinds)
+    tokens = _schema_bytes(prompt.bets, prompt.kinds)
+    for message in prompt.messages:
+        tokens += len(message.content.encode("utf-8", "replace")) + MESSAGE_TOKENS
+    for tool in prompt.tools:
+        tokens += len(json.dumps([tool.name, tool.about, tool.parameters])) + MESSAGE_TOKENS
+    return tokens
 
 
 @cache
-def _form_size(bets: bool, kinds: tuple[str, ...]) -> int:
+def _schema_bytes(bets: bool, kinds: tuple[str, ...]) -> int:
     """Return the bytes of the answer's schema: providers that enforce one count it as input."""
     return len(json.dumps(answer_schema(bets, kinds)).encode())
 

@@ -44,9 +44,9 @@ def whole_usage(usage: Any) -> dict[str, Any]:
     """Return a usage with whole counts, without those that are null; all of them 0 if one can't be read."""
     if not isinstance(usage, Mapping):
         return {}
-    is_readable = all(whole_number(count) is not None for count in _counts(usage))
-    whole: dict[str, Any] = _with_counts(usage, is_readable)
-    return whole
+    is_readable = all(whole_number(count) is not None for count in _counts_within(usage))
+    with_whole_numbers: dict[str, Any] = _with_whole_numbers(usage, is_readable)
+    return with_whole_numbers
 
 
 def whole_number(value: Any) -> int | None:
@@ -70,39 +70,39 @@ def _is_count(name: object) -> bool:
     return _COUNT.search(str(name)) is not None
 
 
-def _counts(value: Any) -> Iterator[Any]:
+def _counts_within(value: Any) -> Iterator[Any]:
     """Give every count in a usage, at any depth."""
     if isinstance(value, list):
-        for part in value:
-            yield from _counts(part)
+        for inner in value:
+            yield from _counts_within(inner)
 
     if not isinstance(value, Mapping):
         return
 
-    for name, part in value.items():
+    for name, inner in value.items():
         if not _is_count(name):
-            yield from _counts(part)
-        elif part is not None:
-            yield part
+            yield from _counts_within(inner)
+        elif inner is not None:
+            yield inner
 
 
-def _with_counts(value: Any, is_readable: bool) -> Any:
+def _with_whole_numbers(value: Any, is_readable: bool) -> Any:
     """Return a part of a usage with its counts as whole numbers, or all as 0."""
     if isinstance(value, list):
-        return [_with_counts(part, is_readable) for part in value]
+        return [_with_whole_numbers(inner, is_readable) for inner in value]
     if not isinstance(value, Mapping):
         return value
 
-    whole: dict[str, Any] = {}
-    for name, part in value.items():
-        if str(name).lower().endswith("details") and not isinstance(part, Mapping | list):
+    changed: dict[str, Any] = {}
+    for name, inner in value.items():
+        if str(name).lower().endswith("details") and not isinstance(inner, Mapping | list):
             continue
         if not _is_count(name):
-            whole[name] = _with_counts(part, is_readable)
-        elif part is not None:
-            whole[name] = whole_number(part) if is_readable else 0
+            changed[name] = _with_whole_numbers(inner, is_readable)
+        elif inner is not None:
+            changed[name] = whole_number(inner) if is_readable else 0
 
-    return whole
+    return changed
 
 
 def body_with_whole_counts(body: bytes) -> bytes:
@@ -123,16 +123,16 @@ def body_with_whole_counts(body: bytes) -> bytes:
 
 def line_with_whole_counts(line: bytes) -> bytes:
     """Return a line of a stream with whole counts: an event's data, or a line of JSON."""
-    mark = b""
+    prefix = b""
     if line.startswith(b"data:"):
-        mark = line[:5]
-    text = line[len(mark) :].strip()
+        prefix = line[:5]
+    text = line[len(prefix) :].strip()
 
     changed = body_with_whole_counts(text)
     if changed == text:
         return line
     ending = line[len(line.rstrip(b"\r\n")) :]
-    return mark + changed + ending
+    return prefix + changed + ending
 
 
 def _is_same(changed: Any, answer: Any) -> bool:

@@ -38,52 +38,58 @@ def read_usage(answer: Any) -> TokenUsage:
     Where the total is more than what was sent and received, the rest was thought: some leave it out.
     """
     usage = getattr(answer, "usage", None)
-    tokens_in = _count(usage, "prompt_tokens")
-    tokens_out = _count(usage, "completion_tokens")
+    tokens_in = _token_count(usage, "prompt_tokens")
+    tokens_out = _token_count(usage, "completion_tokens")
     if tokens_in is None or tokens_out is None:
         return TokenUsage()
 
-    sent = _part(usage, "prompt_tokens_details")
-    got = _part(usage, "completion_tokens_details")
-    cached = _count(sent, "cached_tokens") or 0
-    written = _count(sent, "cache_write_tokens") or _count(sent, "cache_creation_tokens") or 0
-    hour = _count(_part(sent, "cache_creation_token_details"), "ephemeral_1h_input_tokens") or 0
-    reasoning = _count(got, "reasoning_tokens") or 0
-    apart = (_count(usage, "total_tokens") or 0) - tokens_in - tokens_out
+    input_details = _member(usage, "prompt_tokens_details")
+    output_details = _member(usage, "completion_tokens_details")
+    cached = _token_count(input_details, "cached_tokens") or 0
+    cache_write = (
+        _token_count(input_details, "cache_write_tokens")
+        or _token_count(input_details, "cache_creation_tokens")
+        or 0
+    )
+    cache_write_hour = (
+        _token_count(_member(input_details, "cache_creation_token_details"), "ephemeral_1h_input_tokens") or 0
+    )
+    reasoning = _token_count(output_details, "reasoning_tokens") or 0
+    uncounted = (_token_count(usage, "total_tokens") or 0) - tokens_in - tokens_out
 
-    if apart > 0:
-        tokens_out += max(0, apart - (_count(sent, "tool_use_tokens") or 0))
+    if uncounted > 0:
+        tokens_out += max(0, uncounted - (_token_count(input_details, "tool_use_tokens") or 0))
     elif reasoning > tokens_out:
         tokens_out += reasoning
 
-    if cached + written > tokens_in:  # told beside what was sent, so no part of it
-        tokens_in += cached + written
+    if cached + cache_write > tokens_in:  # told beside what was sent, so no part of it
+        tokens_in += cached + cache_write
 
-    tier = as_text(_part(answer, "service_tier")) or as_text(_part(usage, "service_tier"))
+    tier = as_text(_member(answer, "service_tier")) or as_text(_member(usage, "service_tier"))
     return TokenUsage(
         tokens_in,
         tokens_out,
         min(reasoning, tokens_out),
         cached,
-        written,
-        min(hour, written),
-        _searches(answer, usage, sent),
+        cache_write,
+        min(cache_write_hour, cache_write),
+        _searches(answer, usage, input_details),
         tier.lower(),
-        as_text(_part(usage, "speed")) == "fast",
-        as_text(_part(usage, "inference_geo")).lower(),
-        _charged(usage),
+        as_text(_member(usage, "speed")) == "fast",
+        as_text(_member(usage, "inference_geo")).lower(),
+        _charge_stated(usage),
     )
 
 
-def _part(value: Any, name: str) -> Any:
+def _member(value: Any, name: str) -> Any:
     if isinstance(value, Mapping):
         return value.get(name)
     return getattr(value, name, None)
 
 
-def _count(value: Any, name: str) -> int | None:
+def _token_count(value: Any, name: str) -> int | None:
     """Return a number of tokens; 0 if none is stated, None if it is invalid."""
-    count = _part(value, name)
+    count = _member(value, name)
     if count is None:
         return 0
     if type(count) is not int or count < 0:
@@ -91,37 +97,37 @@ def _count(value: Any, name: str) -> int | None:
     return count
 
 
-def _searches(answer: Any, usage: Any, sent: Any) -> int:
+def _searches(answer: Any, usage: Any, input_details: Any) -> int:
     """Return how often the provider searched: Anthropic, Gemini, xAI and Perplexity count it.
 
     OpenAI doesn't in a chat; an answer that cites pages comes from one search at least.
     """
     counts = (
-        _count(_part(usage, "server_tool_use"), "web_search_requests"),
-        _count(sent, "web_search_requests"),
-        _count(_part(usage, "server_side_tool_usage_details"), "web_search_calls"),
-        _count(usage, "num_search_queries"),
+        _token_count(_member(usage, "server_tool_use"), "web_search_requests"),
+        _token_count(input_details, "web_search_requests"),
+        _token_count(_member(usage, "server_side_tool_usage_details"), "web_search_calls"),
+        _token_count(usage, "num_search_queries"),
     )
-    cites = False
-    for choice in _part(answer, "choices") or ():
-        for note in _part(_part(choice, "message"), "annotations") or ():
-            cites = cites or _part(note, "type") == "url_citation"
+    cites_pages = False
+    for choice in _member(answer, "choices") or ():
+        for annotation in _member(_member(choice, "message"), "annotations") or ():
+            cites_pages = cites_pages or _member(annotation, "type") == "url_citation"
 
-    return max(*(count or 0 for count in counts), int(cites))
+    return max(*(count or 0 for count in counts), int(cites_pages))
 
 
-def _charged(usage: Any) -> int | None:
+def _charge_stated(usage: Any) -> int | None:
     """Return the provider's own charge; with an own key at OpenRouter, the host's charge is added."""
-    told = _part(usage, "cost")
-    amounts = [_part(told, "total_cost") if isinstance(told, Mapping) else told]
-    if _part(usage, "is_byok") is True:
-        amounts.append(_part(_part(usage, "cost_details"), "upstream_inference_cost"))
+    stated_cost = _member(usage, "cost")
+    amounts = [_member(stated_cost, "total_cost") if isinstance(stated_cost, Mapping) else stated_cost]
+    if _member(usage, "is_byok") is True:
+        amounts.append(_member(_member(usage, "cost_details"), "upstream_inference_cost"))
 
     if not all(map(_is_money, amounts)):
         return None
 
-    exact = sum((Decimal(repr(amount)) for amount in amounts), Decimal(0)) * ONE
-    return int(exact.to_integral_value(ROUND_CEILING))
+    total = sum((Decimal(repr(amount)) for amount in amounts), Decimal(0)) * ONE
+    return int(total.to_integral_value(ROUND_CEILING))
 
 
 def _is_money(amount: Any) -> bool:

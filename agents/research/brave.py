@@ -72,11 +72,11 @@ class Brave:
         query = " ".join(term.ways[0] for term in terms)
         if not query:
             return []
-        return await self._listed(query, at, min(at, cutoff(market.closes_at)))
+        return await self._articles_between(query, at, min(at, cutoff(market.closes_at)))
 
     async def search(self, query: str, at: datetime) -> list[FoundArticle]:
         """Return the articles that match a query."""
-        return await self._listed(query, at, at)
+        return await self._articles_between(query, at, at)
 
     async def read(self, _url: str) -> FoundArticle | None:
         """Return None: Brave has no texts."""
@@ -87,23 +87,24 @@ class Brave:
         if self._http is not None:
             await self._http.close()
 
-    async def _listed(self, query: str, at: datetime, until: datetime) -> list[FoundArticle]:
+    async def _articles_between(self, query: str, at: datetime, until: datetime) -> list[FoundArticle]:
         since = at - timedelta(days=self._settings.days)
-        days = f"{since:%Y-%m-%d}to{until:%Y-%m-%d}"
+        date_range = f"{since:%Y-%m-%d}to{until:%Y-%m-%d}"
         try:
             answer = await self._client().get(
-                "/news/search", q=query, count=self._settings.records, freshness=days
+                "/news/search", q=query, count=self._settings.records, freshness=date_range
             )
         except VenueError as error:
-            refused = f"Brave refuses the key in {KEY}, or the search: "
-            words = refused * (error.code == "refused") + error.message
-            raise ResearchError(error.code, words, HINT) from error
+            message = error.message
+            if error.code == "refused":
+                message = f"Brave refuses the key in {KEY}, or the search: {message}"
+            raise ResearchError(error.code, message, HINT) from error
 
-        listed = member(answer, "results")
-        if not isinstance(listed, list):
+        results = member(answer, "results")
+        if not isinstance(results, list):
             raise ResearchError("malformed", "Brave did not send a list of results", HINT)
 
-        return self._sorter.make_all(listed, _article_of)
+        return self._sorter.made_all(results, _article_of)
 
     def _client(self) -> HttpClient:
         """Return the client, created once a key is set."""

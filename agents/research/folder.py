@@ -64,11 +64,15 @@ class ArticleFile:
     markets: frozenset[str]
     words: frozenset[str]
 
-    def concerns(self, market: Market, telling: Sequence[str], least: int) -> bool:
+    def concerns(self, market: Market, question_words: Sequence[str], words_needed: int) -> bool:
         """Tell whether the article is about a market with these keywords."""
         if self.markets:
             return market.id in self.markets
-        return bool(telling) and sum(x in self.words for x in telling) >= min(least, len(telling))
+        if not question_words:
+            return False
+
+        words_found = sum(word in self.words for word in question_words)
+        return words_found >= min(words_needed, len(question_words))
 
 
 class ArticleFolder:
@@ -78,36 +82,42 @@ class ArticleFolder:
         self._settings = settings
         self._report = report
         self._read_at: datetime | None = None
-        self._filed: list[ArticleFile] = []
+        self._articles_read: list[ArticleFile] = []
         self._index: ArticleIndex | None = None
 
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
         """Return the articles about a market, in the order of their file names."""
         if at != self._read_at:
             folder = self._settings.path
-            self._filed = _read(_files(folder), folder, self._report)
+            self._articles_read = _read_articles(_article_paths(folder), folder, self._report)
             self._read_at = at
-        telling = keywords(market.question, MOST_WORDS)
-        least = self._settings.words
-        return [filed.article for filed in self._filed if filed.concerns(market, telling, least)]
+        question_words = keywords(market.question, MOST_WORDS)
+        words_needed = self._settings.words
+        return [
+            file.article
+            for file in self._articles_read
+            if file.concerns(market, question_words, words_needed)
+        ]
 
     async def search(self, query: str, at: datetime) -> list[FoundArticle]:
         """Return the best matches by BM25, of articles out at an instant and of later ones."""
-        return self._indexed().search(query, at)
+        return self._updated_index().search(query, at)
 
     async def read(self, url: str) -> FoundArticle | None:
         """Return the whole article at an address."""
-        return self._indexed().find(url)
+        return self._updated_index().find(url)
 
-    def _indexed(self) -> ArticleIndex:
+    def _updated_index(self) -> ArticleIndex:
         """Return an up-to-date index of the folder; unchanged files are not read again."""
         folder = self._settings.path
-        stamps = {path.relative_to(folder).as_posix(): path.stat().st_mtime_ns for path in _files(folder)}
+        stamps = {
+            path.relative_to(folder).as_posix(): path.stat().st_mtime_ns for path in _article_paths(folder)
+        }
         if self._index is None:
             self._index = ArticleIndex()
 
         for name in self._index.outdated(stamps):
-            for filed in _read([folder / name], folder, self._report):
+            for filed in _read_articles([folder / name], folder, self._report):
                 self._index.add(name, filed.article)
 
         return self._index
@@ -119,15 +129,15 @@ class ArticleFolder:
         self._index = None
 
 
-def _read(paths: Sequence[Path], folder: Path, report: Report) -> list[ArticleFile]:
+def _read_articles(paths: Sequence[Path], folder: Path, report: Report) -> list[ArticleFile]:
     """Return the articles of these files; report those that are none."""
     articles = []
     for path in paths:
         try:
-            articles.append(_article(_text(path)))
-        except UnreadableArticle as why:
+            articles.append(_parsed_article(_file_text(path)))
+        except UnreadableArticle as error:
             name = path.relative_to(folder).as_posix()
-            report(QuarantinedRecord("folder", name, "article", "malformed", str(why)))
+            report(QuarantinedRecord("folder", name, "article", "malformed", str(error)))
 
     return articles
 
@@ -149,8 +159,8 @@ class ArticleCount:
 def count_articles(settings: Settings) -> ArticleCount:
     """Read a folder as rounds do, and count what they can use."""
     faults: list[QuarantinedRecord] = []
-    files = _files(settings.path)
-    articles = _read(files, settings.path, faults.append)
+    files = _article_paths(settings.path)
+    articles = _read_articles(files, settings.path, faults.append)
 
     fault = ""
     if faults:
@@ -160,7 +170,7 @@ def count_articles(settings: Settings) -> ArticleCount:
     return ArticleCount(len(files), len(articles), fault)
 
 
-def _files(folder: Path) -> list[Path]:
+def _article_paths(folder: Path) -> list[Path]:
     """Return every file that may be an article, in the folder and its subfolders, without links."""
     if not folder.is_dir():
         raise ResearchError("no_folder", f"there is no folder {folder}", "check evidence.folder.path")
@@ -176,7 +186,7 @@ def _files(folder: Path) -> list[Path]:
     return [path for path in paths if path.is_file() and not path.is_symlink()]
 
 
-def _text(path: Path) -> str:
+def _file_text(path: Path) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
@@ -189,7 +199,7 @@ def _text(path: Path) -> str:
         raise UnreadableArticle("it is not UTF-8 text") from error
 
 
-def _article(text: str) -> ArticleFile:
+def _parsed_article(text: str) -> ArticleFile:
     """Return the article of a file: keys and values as front matter or before an empty line, and a text."""
     text = "\n".join(text.splitlines())
     front_matter = FRONT_MATTER.match(text)
@@ -198,7 +208,7 @@ def _article(text: str) -> ArticleFile:
         body = text[front_matter.end() :].strip()
     else:
         lines = iter(text.splitlines())
-        head = dict(_head(lines))
+        head = dict(_head_lines(lines))
         body = "\n".join(lines).strip()
 
     # Site generators have a key `published` too, which is true or false.
@@ -227,9 +237,9 @@ def _front_matter(text: str) -> dict[str, str]:
     return {key.casefold(): value.strip().strip("\"'") for key, value in fields}
 
 
-def _head(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
+def _head_lines(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
     """Yield the keys and values before the first empty line; lines of dashes around them don't matter."""
-    seen = set[str]()
+    keys_seen = set[str]()
     for line in lines:
         if not line.strip():
             return
@@ -242,8 +252,8 @@ def _head(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
             raise UnreadableArticle(
                 f"{ascii(line)[:60]} is none of {', '.join(KEYS)} with a colon and a value"
             )
-        if key in seen:
+        if key in keys_seen:
             raise UnreadableArticle(f"`{key}:` appears twice")
 
-        seen.add(key)
+        keys_seen.add(key)
         yield key, value.strip().strip("\"'")

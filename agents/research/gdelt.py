@@ -66,52 +66,56 @@ class Gdelt:
 
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
         """Return the newest articles with all of a question's terms; without any, those with fewer."""
-        return await self._newest(market.question, market.rules, at, min(at, cutoff(market.closes_at)))
+        return await self._newest_articles(
+            market.question, market.rules, at, min(at, cutoff(market.closes_at))
+        )
 
     async def search(self, query: str, at: datetime) -> list[FoundArticle]:
         """Return the newest articles that match a query in the same way."""
-        return await self._newest(query, "", at, at)
+        return await self._newest_articles(query, "", at, at)
 
     async def read(self, _url: str) -> FoundArticle | None:
         """Return None: GDELT has no texts."""
         return None
 
-    async def _newest(self, question: str, rules: str, at: datetime, until: datetime) -> list[FoundArticle]:
+    async def _newest_articles(
+        self, question: str, rules: str, at: datetime, until: datetime
+    ) -> list[FoundArticle]:
         since = at - timedelta(days=self._settings.days)
-        asked = search_terms(question, self._settings.words, rules)
-        if not asked or until <= since:
+        terms = search_terms(question, self._settings.words, rules)
+        if not terms or until <= since:
             return []
 
-        found = await self._found(asked, since, until)
-        if found:
-            return found
+        articles = await self._articles_with_terms(terms, since, until)
+        if articles:
+            return articles
 
-        fewer = broader_terms(asked)
-        if not fewer:
-            return found
-        return await self._found(fewer, since, until)
+        fewer_terms = broader_terms(terms)
+        if not fewer_terms:
+            return articles
+        return await self._articles_with_terms(fewer_terms, since, until)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._http.close()
 
-    async def _found(
+    async def _articles_with_terms(
         self, terms: Sequence[SearchTerm], since: datetime, until: datetime
     ) -> list[FoundArticle]:
         """Return the articles that GDELT lists for some terms."""
         language = [f"sourcelang:{self._settings.language}"] if self._settings.language else []
-        answer = await self._get(" ".join((*map(_query, terms), *language)), since, until)
+        answer = await self._ask_gdelt(" ".join((*map(_term_query, terms), *language)), since, until)
         if isinstance(answer, Refusal):
-            words = f"GDELT refuses the query: {one_line(answer.said)}"
-            raise RefusedQueryError("refused_query", words, "other markets are not affected")
+            message = f"GDELT refuses the query: {one_line(answer.said)}"
+            raise RefusedQueryError("refused_query", message, "other markets are not affected")
 
-        listed = answer.get("articles", []) if isinstance(answer, dict) else None
-        if not isinstance(listed, list):
+        articles = answer.get("articles", []) if isinstance(answer, dict) else None
+        if not isinstance(articles, list):
             raise ResearchError("malformed", "GDELT did not send a list of articles", HINT)
 
-        return self._sorter.make_all(listed, _article_of)
+        return self._sorter.made_all(articles, _article_of)
 
-    async def _get(self, query: str, since: datetime, until: datetime) -> object:
+    async def _ask_gdelt(self, query: str, since: datetime, until: datetime) -> object:
         try:
             return await self._http.get(
                 "/doc",
@@ -160,7 +164,7 @@ def read_answer(body: bytearray) -> Any:
     return parse_json(body)
 
 
-def _query(term: SearchTerm) -> str:
+def _term_query(term: SearchTerm) -> str:
     """Return a term in GDELT's query syntax."""
     ways = [way if way.isalnum() else f'"{way}"' for way in term.ways]
     if len(ways) == 1:

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from agents.evidence import ResearchError
 from agents.model import ConfigBlock
-from agents.toolbox import MOST_TEXT, WITHHELD, ToolReach, ToolRefusal, ToolResult, told_articles
+from agents.toolbox import MOST_TEXT, WITHHELD, ToolReach, ToolRefusal, ToolResult, guarded_articles_result
 
 FETCHES = True
 
@@ -32,4 +32,4 @@ async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
 
     rule = reach.guard.model_copy(update={"characters": MOST_TEXT - 1_000})
     whole = replace(article, url=arguments.url)
-    return told_articles([whole], article.title, reach, WITHHELD, rule)
+    return guarded_articles_result([whole], article.title, reach, WITHHELD, rule)

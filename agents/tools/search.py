@@ -7,7 +7,7 @@ from pydantic import Field
 
 from agents.evidence import ResearchError
 from agents.model import ConfigBlock
-from agents.toolbox import ToolReach, ToolRefusal, ToolResult, told_articles
+from agents.toolbox import ToolReach, ToolRefusal, ToolResult, guarded_articles_result
 
 FETCHES = True
 
@@ -24,4 +24,4 @@ async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
         found = await reach.source().search(arguments.query, reach.view.snapshot.at)
     except ResearchError as error:
         raise ToolRefusal(f"the search has no answer: {error}") from error
-    return told_articles(found, arguments.query, reach, "nothing was found")
+    return guarded_articles_result(found, arguments.query, reach, "nothing was found")
