@@ -6,11 +6,10 @@ both to the same power. An agent is anyone's code, so its decision is checked ag
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import chain
 from math import prod
-from operator import attrgetter
 from typing import Any, TypeVar
 
 from agents.answers.other_answers import NO_FORMS, Forms
@@ -141,7 +140,7 @@ def combine_answers(
     if second.status != "played":
         return first
 
-    new_forecasts = items_about(second.forecasts, missing)
+    new_forecasts = tuple(forecast for forecast in second.forecasts if forecast.market_id in missing)
     kept_bets, new_bets = _kept_and_new_orders(first.bets, second.bets, missing, refused)
     kept_sales, new_sales = _kept_and_new_orders(first.sales, second.sales, missing, refused)
 
@@ -196,11 +195,6 @@ def _kept_and_new_orders(
             new.append(order)
 
     return kept, tuple(new)
-
-
-def items_about(items: Iterable[Item], markets: Container[str]) -> tuple[Item, ...]:
-    """Return the items that are about one of these markets."""
-    return tuple(item for item in items if item.market_id in markets)
 
 
 def items_not_about(items: Iterable[Item], markets: Container[str]) -> tuple[Item, ...]:
@@ -330,10 +324,6 @@ FIELD_RULES: Mapping[Any, tuple[tuple[str, bool, bool], ...]] = {
     for kind in (Forecast, Bet, Sale, Rejection)
 }
 """The fields of each kind of item: the name, whether it is a number, and whether it may be None."""
-GET_FIELDS: Mapping[Any, Callable[[Any], tuple[Any, ...]]] = {
-    kind: attrgetter(*(name for name, _, _ in shape)) for kind, shape in FIELD_RULES.items()
-}
-"""A getter of the values of these fields, by kind of item."""
 STAGES: tuple[Stage, ...] = ("blind", "final")
 
 
@@ -445,12 +435,8 @@ def _storable_items(
         new_rejections.append(Rejection(code, message))
         return []
 
-    candidates: list[Any] = list(items)
-    if not candidates or _are_all_valid(candidates, kind):
-        return candidates
-
     valid = list[Item]()
-    for item in candidates:
+    for item in items:
         fault = _item_fault(item, kind)
         if fault is None:
             valid.append(_with_printable_texts(item))
@@ -464,32 +450,13 @@ def _storable_items(
     return valid
 
 
-def _are_all_valid(items: list[Any], kind: type[Item]) -> bool:
-    """Tell whether every item is valid, checked field by field: the usual case."""
-    if set(map(type, items)) != {kind}:
-        return False
-
-    values_by_field = zip(*map(GET_FIELDS[kind], items), strict=True)
-    for values, (_, is_number, is_optional) in zip(values_by_field, FIELD_RULES[kind], strict=True):
-        if not _are_values_valid(values, is_number, is_optional):
-            return False
-        if not is_number and not is_printable("".join(values)):
-            return False
-    return True
-
-
-def _are_values_valid(values: Sequence[Any], is_number: bool, is_optional: bool) -> bool:
-    present = values
-    if is_optional:
-        present = [value for value in values if value is not None]
+def _is_valid_value(value: object, is_number: bool, is_optional: bool) -> bool:
+    """Return whether the record can hold a value in a field of this kind."""
+    if value is None:
+        return is_optional
     if not is_number:
-        return set(map(type, present)) <= {str}
-
-    if not present:
-        return True
-
-    are_integers = set(map(type, present)) == {int}
-    return are_integers and max(present) <= LARGEST_INTEGER and min(present) >= -LARGEST_INTEGER
+        return type(value) is str
+    return type(value) is int and abs(value) <= LARGEST_INTEGER
 
 
 def _item_fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> str | None:
@@ -498,7 +465,7 @@ def _item_fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> 
         return f"a {kind.__name__} is expected, and this is a {type(item).__name__}"
 
     for name, is_number, is_optional in FIELD_RULES[kind]:
-        if not _are_values_valid([getattr(item, name)], is_number, is_optional):
+        if not _is_valid_value(getattr(item, name), is_number, is_optional):
             expected = "text"
             if is_number:
                 expected = "whole number of millionths, below 2^63 (1000000 is 1)"
@@ -509,8 +476,11 @@ def _item_fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> 
 def _with_printable_texts(item: Item) -> Item:
     """Return the item with every text in it made storable."""
     texts: dict[str, Any] = {}
-    for field in fields(item):
-        text = getattr(item, field.name)
-        if isinstance(text, str):
-            texts[field.name] = printable(text)
+    for name, is_number, _ in FIELD_RULES[type(item)]:
+        text = "" if is_number else getattr(item, name)
+        if not is_printable(text):
+            texts[name] = printable(text)
+
+    if not texts:
+        return item
     return replace(item, **texts)
