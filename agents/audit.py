@@ -416,7 +416,8 @@ def _asked_by(question: str) -> _Asked:
 
     name_patterns = []
     for spellings in names:
-        ways = (*_name_patterns(spellings), *_ticker_patterns(spellings))
+        tickers = (rf"\b{ticker}\b" for ticker in tickers_of(spellings))
+        ways = (*_name_patterns(spellings), *tickers)
         name_patterns.append(re.compile("|".join(ways)))
     return _Asked(tuple(name_patterns), other_terms, keys, terms_needed, end_words, subject)
 
@@ -504,12 +505,6 @@ def _shorter_names(parts: Sequence[str]) -> Iterator[str]:
 def _may_stand_alone(word: str) -> bool:
     """Return whether a word is long and special enough to stand for a whole name."""
     return len(word) > SHORTEST and word.casefold() not in COMMON and word not in say.GENERIC
-
-
-def _ticker_patterns(ways: Sequence[str]) -> Iterator[str]:
-    """Yield the tickers of what is named, in capitals only."""
-    for ticker in tickers_of(ways):
-        yield rf"\b{ticker}\b"
 
 
 def _figure_pattern(figure: str) -> str:

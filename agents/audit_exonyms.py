@@ -150,9 +150,8 @@ def names_abroad(ways: Iterable[str]) -> list[str]:
     for way in ways:
         text = way.casefold()
         for name, exonyms in EXONYMS.items():
-            ends_with_name = text == name or text.endswith(f" {name}")
-            has_several_words = " " in name
-            if ends_with_name or (has_several_words and name in text):
+            # one word counts at the end only, several anywhere
+            if f" {text}".endswith(f" {name}") or (" " in name and name in text):
                 abroad += exonyms
     return abroad
 
@@ -160,8 +159,8 @@ def names_abroad(ways: Iterable[str]) -> list[str]:
 def words_abroad(question: str) -> list[str]:
     """Return patterns of the words of a question in other languages, one for each of its things."""
     question_words = set(re.findall(r"[a-z]+", question.casefold()))
-    patterns = []
-    for english, foreign_words in _ABROAD:
-        if any(map(english.fullmatch, question_words)):
-            patterns.append(rf"\b(?:{foreign_words})\b")
-    return patterns
+    return [
+        rf"\b(?:{foreign_words})\b"
+        for english, foreign_words in _ABROAD
+        if any(map(english.fullmatch, question_words))
+    ]

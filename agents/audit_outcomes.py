@@ -5,7 +5,7 @@ one such form, next to the names of the question.
 """
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from agents.audit_aftermath import AHEAD
@@ -256,8 +256,7 @@ def _has_figure_beside_expectation(
 
 def is_of_other_period(sentence: str, question: str, at: datetime) -> bool:
     """Return whether a sentence names a month or a quarter, and none that a question asks of."""
-    capitalized = re.findall(r"\b[A-Z][A-Za-z]{2,}\b", sentence)
-    months = {MONTHS.get(word.casefold(), 0) for word in capitalized} - {0}
+    months = _months_named(sentence)
     if months and months.isdisjoint(_months_asked(question, at)):
         return True
 
@@ -372,6 +371,12 @@ def _has_value_at_period_end(sentence: str, question: str, at: datetime) -> bool
     return MONTHS.get(period.partition(" ")[0], 0) in months_asked
 
 
+def _months_named(sentence: str) -> set[int]:
+    """Return the months that a sentence names with a capital letter."""
+    capitalized = re.findall(r"\b[A-Z][A-Za-z]{2,}\b", sentence)
+    return {MONTHS.get(word.casefold(), 0) for word in capitalized} - {0}
+
+
 def _months_asked(question: str, at: datetime) -> set[int]:
     """Return the months that a question names: the last one, this one, and those of half a year."""
     months = set()
@@ -403,7 +408,9 @@ def _has_statistic_of_month(sentence: str, subject: Subject, is_about_question: 
         return False
 
     months = _months_asked(subject.question, at)
-    if names_statistic and _has_table_row(sentence, months) and not FORESEEN.search(sentence):
+    # a row of a table: "May 3.2, Jun 3.1"
+    has_row = any(MONTHS.get(row["month"].casefold(), 0) in months for row in ROW.finditer(sentence))
+    if names_statistic and has_row and not FORESEEN.search(sentence):
         return True
 
     figure_pattern = FIGURE if names_statistic else NUMBER
@@ -413,13 +420,7 @@ def _has_statistic_of_month(sentence: str, subject: Subject, is_about_question: 
     if not names_statistic and AHEAD.search(sentence):
         return False
 
-    capitalized = re.findall(r"\b[A-Z][A-Za-z]{2,}\b", sentence)
-    return any(MONTHS.get(word.casefold(), 0) in months for word in capitalized)
-
-
-def _has_table_row(sentence: str, months: Set[int]) -> bool:
-    """Return whether a row of a table has a figure beside one of these months: "May 3.2, Jun 3.1"."""
-    return any(MONTHS.get(match["month"].casefold(), 0) in months for match in ROW.finditer(sentence))
+    return not months.isdisjoint(_months_named(sentence))
 
 
 def _has_long_name(sentence: str, subject: Subject) -> bool:

@@ -1,7 +1,7 @@
 """Outcomes that a text takes for granted: "after the cut", "her successor", "the Booker winner". Pure."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from agents.audit_kinds import Kind
@@ -290,6 +290,12 @@ def presumed_ways(question: str, kinds: frozenset[Kind], names: Sequence[Sequenc
     return "|".join(certain), "|".join(past)
 
 
+def any_of(names: Iterable[str]) -> str:
+    """Return a pattern of any of some names, each once and the longest first."""
+    longest_first = sorted(set(names), key=lambda name: (-len(name), name))
+    return "|".join(map(re.escape, longest_first))
+
+
 def _ownership_patterns(names: Sequence[Sequence[str]]) -> list[str]:
     """Return how people speak of what they have had for a while, and of the time since it came out."""
     ways = list(chain.from_iterable(names))
@@ -299,8 +305,7 @@ def _ownership_patterns(names: Sequence[Sequence[str]]) -> list[str]:
         return []
 
     without_zero = [way.removesuffix(".0") for way in products if re.search(r"\d\.0$", way)]
-    longest_first = sorted({*products, *without_zero}, key=lambda way: (-len(way), way))
-    called = rf"(?:{'|'.join(map(re.escape, longest_first))})"
+    called = rf"(?:{any_of([*products, *without_zero])})"
     unfinished = r"[ -](?:\w+ )?(?:beta|alpha|rc|preview|demo|prototype|nightly)"
     article = r"(?:(?:the|my|an?|el|la|las|los|le|les|il|lo|os?|as|dem|der|meinem) |\w+'s? )"
     since = rf"\b(?:since|desde que|depuis que|seit|da quando) (?:[\w']+ ){{0,2}}?{called}(?!\w|\.\d)"
@@ -375,14 +380,11 @@ def _names_and_last_words(names: Sequence[Sequence[str]]) -> list[str]:
 def _prize_patterns(names: Sequence[Sequence[str]]) -> list[str]:
     """Return how a text calls who has won what has one of these names."""
     kind_at_end = r" (?:Prize|Awards?|Cup|Championships?|Open|Bowl|Grand Prix|Finals?|Medal|Trophy|Series)$"
-    prizes = []
-    for name in chain.from_iterable(names):
-        without_kind = re.sub(kind_at_end, "", name)
-        prizes += [re.escape(name), re.escape(without_kind)]
-
-    called = "|".join(sorted(set(prizes), key=len, reverse=True))
-    if not called:
+    prizes = list(chain.from_iterable(names))
+    if not prizes:
         return []
+
+    called = any_of([*prizes, *(re.sub(kind_at_end, "", prize) for prize in prizes)])
     return [
         (
             rf"\b(?:{called})(?: (?:Prize|Award|Cup|Oscar|Trophy|Medal))?[- ](?:winn(?:er|ers|ing)|laureate"

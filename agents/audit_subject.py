@@ -1,13 +1,13 @@
 """What a question is about, with the patterns of texts that tell how it ended, compiled once. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, permutations
 
 from agents.audit_foreign import BEATEN_BY, VICTORY_OVER
 from agents.audit_kinds import PAIRED, Kind, kinds_of
-from agents.audit_presumed import presumed_ways
+from agents.audit_presumed import any_of, presumed_ways
 from agents.audit_threshold import Threshold, threshold_of
 from agents.search_terms import WRITTEN
 
@@ -305,7 +305,7 @@ def _pattern_of_any(patterns: Sequence[str]) -> re.Pattern[str] | None:
 
 def _score_patterns(names: Sequence[Sequence[str]]) -> list[str]:
     """Return how two sides stand beside a score each, or around one of both."""
-    sides = [_any_of(chain.from_iterable(map(team_spellings, ways))) for ways in names]
+    sides = [any_of(chain.from_iterable(map(team_spellings, ways))) for ways in names]
 
     patterns = []
     for first, second in permutations(sides, 2):
@@ -319,12 +319,6 @@ def _score_patterns(names: Sequence[Sequence[str]]) -> list[str]:
 
     won_it = r"(?:wins?|won|takes?|took) (?:the )?(?:series|final)(?! opener)\b"
     return patterns + [rf"(?<!\w)(?:{side}) {won_it}" for side in sides]
-
-
-def _any_of(names: Iterable[str]) -> str:
-    """Return a pattern of any of some names, each once and the longest first."""
-    longest_first = sorted(set(names), key=lambda name: (-len(name), name))
-    return "|".join(map(re.escape, longest_first))
 
 
 def is_score_line(text: str, names: Sequence[Sequence[str]]) -> bool:
@@ -351,7 +345,7 @@ def _defeat_pattern(names: Sequence[Sequence[str]]) -> re.Pattern[str] | None:
     if not any(names):
         return None
 
-    side = _any_of(chain.from_iterable(map(team_spellings, chain.from_iterable(names))))
+    side = any_of(chain.from_iterable(map(team_spellings, chain.from_iterable(names))))
     return re.compile(rf"(?i:(?:{BEATEN_BY}|{VICTORY_OVER}))(?:'| (?:\w{{1,4}}(?: |'))?)(?:{side})(?!\w)")
 
 
@@ -362,7 +356,7 @@ def _elimination_pattern(names: Sequence[Sequence[str]]) -> re.Pattern[str] | No
         return None
 
     last_words = [way.split()[-1] for way in ways]
-    called = _any_of([*ways, *last_words])
+    called = any_of([*ways, *last_words])
     return re.compile(
         rf"(?<!\w)(?:d\.|def\.?|beats?|upsets?|stuns?|ousts?|eliminates?|(?i:knock(?:s|ed) out|sen(?:ds"
         rf"|t) out"

@@ -352,8 +352,7 @@ def tells_threshold(text: str, title: str, threshold: Threshold, on_day: bool) -
     asked of where it is `on_day`.
     """
     text = _EXPECTED.sub("", _COMPARED.sub("", text))
-    is_at_end = threshold.ended is not None and threshold.ended.search(text) is not None
-    is_of_asked_time = is_at_end or not is_of_other_time(text, threshold)
+    is_of_asked_time = _tells_end(text, threshold) or not is_of_other_time(text, threshold)
     if _UNSURE.search(text) or not is_of_asked_time:
         return False
 
@@ -384,8 +383,8 @@ def _are_values_of_time_asked(
 ) -> bool:
     """Return whether values are those of the day, or of all of the month, that is asked of."""
     if threshold.is_point:
-        return on_day or (threshold.ended is not None and threshold.ended.search(with_title) is not None)
-    if not _names_month_asked(with_title, threshold):
+        return on_day or _tells_end(with_title, threshold)
+    if not _months_named(with_title) & threshold.months:
         return False
 
     # What was reached can't be undone; what was not can still be, until the month is over.
@@ -396,8 +395,11 @@ def _are_values_of_time_asked(
 
 def _states_a_fact(text: str, threshold: Threshold) -> bool:
     """Return whether a text has words of a fact, or of the end of what is asked of."""
-    if _STATED.search(text):
-        return True
+    return _STATED.search(text) is not None or _tells_end(text, threshold)
+
+
+def _tells_end(text: str, threshold: Threshold) -> bool:
+    """Return whether a text says that the months whose end is asked of have ended."""
     return threshold.ended is not None and threshold.ended.search(text) is not None
 
 
@@ -440,11 +442,6 @@ def _is_said_of_threshold(text: str, threshold: Threshold) -> bool:
         if _OVER_OR_UNDER.search(text, 0, match.start()) or _MARK.match(text, match.end("figure")):
             return True
     return False
-
-
-def _names_month_asked(text: str, threshold: Threshold) -> bool:
-    """Return whether a text names the month, or says that all of a month is meant."""
-    return bool(_months_named(text) & threshold.months)
 
 
 def _months_named(text: str) -> frozenset[int]:
