@@ -202,17 +202,12 @@ def audited_text(
     if finding.verdict == "clean":
         return None
 
-    market_answered = MarketId("")
-    for market, question in asked.items():
-        if question == finding.question:
-            market_answered = market
-            break
-
+    markets = (market for market, question in asked.items() if question == finding.question)
     return Suspect(
         finding.verdict,
         finding.words,
         finding.place,
-        market_answered,
+        next(markets, MarketId("")),
         article.url,
         article.title,
         article.dated,
@@ -307,8 +302,7 @@ def _duplicate_keys(article: Article) -> list[tuple[str, str]]:
     address = re.sub(r"^https?://(www\.)?", "", without_fragment).rstrip("/")
     heading = letters(article.title) or letters(article.text)
 
-    keys = [("url", address), ("title", heading)]
-    return [(kind, key) for kind, key in keys if key]
+    return [(kind, key) for kind, key in (("url", address), ("title", heading)) if key]
 
 
 def cutoff(closes_at: datetime) -> datetime:
@@ -353,14 +347,12 @@ def is_restricted(source: str, url: str, more: Iterable[str] = ()) -> bool:
     """
     addresses = [*_ADDRESS.findall(unquote(url)), url]
     hosts = [_host(address) for address in addresses if address]
-    source_is_domain = "." in source and " " not in source.strip()
-    if source_is_domain:
+    if "." in source and " " not in source.strip():
         hosts.append(_host(source))
 
     names = [letters(source)]
     for host in hosts:
-        parts = (*host.split("."), *re.split("[.-]", host))
-        names += map(letters, parts)
+        names += map(letters, (*host.split("."), *re.split("[.-]", host)))
     return any(_is_from_site(site, hosts, names) for site in (*SITES, *more))
 
 

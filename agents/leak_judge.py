@@ -46,9 +46,11 @@ def judge_prompt(question: str, at: datetime, title: str, text: str) -> Prompt:
     """Return the question to the judge about a text, for those who were asked a question at an instant."""
     quoted_question = quoted_lines(tidy_lines(question))
     quoted_text = quoted_lines(tidy_lines(f"{title}\n\n{text}"))
-    about_question = f"The question, of {at:%Y-%m-%d %H:%M} UTC:\n{quoted_question}"
-    about_text = f"Text {digest([title, text])}:\n{quoted_text}"
-    messages = Message("system", _INSTRUCTIONS), Message("user", f"{about_question}\n\n{about_text}")
+    content = (
+        f"The question, of {at:%Y-%m-%d %H:%M} UTC:\n{quoted_question}\n\n"
+        f"Text {digest([title, text])}:\n{quoted_text}"
+    )
+    messages = Message("system", _INSTRUCTIONS), Message("user", content)
     return Prompt(messages, stage="judge", bets=False, max_tokens=MOST_TOKENS)
 
 

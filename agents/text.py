@@ -215,8 +215,7 @@ def fit_messages(make: MakeMessages, texts: Sequence[str], tokens: int | None) -
         else:
             low = length + 1
             fitting = messages
-            is_room_used = -excess * UNUSED <= room
-            if is_room_used:
+            if -excess * UNUSED <= room:  # little is left
                 break
 
     if fitting is None:

@@ -145,8 +145,7 @@ def _date_of_match(form: re.Pattern[str], match: re.Match[str], around: datetime
 
     least_offset, most_offset = offsets
     at = first_begins
-    is_zone_known = offsets != (WEST, EAST)
-    if is_zone_known:
+    if offsets != (WEST, EAST):  # the zone is known
         at -= least_offset
     has_year = match.groupdict().get("year") is not None
     return WrittenDate(
@@ -221,8 +220,7 @@ def _period_by_word(word: str, before: str, year: int | None) -> list[tuple[date
 
     ordinal = word
     if word == "quarter":
-        words_before = before.split() or [""]
-        ordinal = words_before[-1].casefold()
+        ordinal = (before.split() or [""])[-1].casefold()
     quarter = _QUARTERS.get(ordinal)
     if quarter is None:
         return []
@@ -246,9 +244,7 @@ def _period_of_months(year: int | None, month: int, months: int) -> list[tuple[d
     if not first_day or not day_after:
         return []
 
-    begins, _ = first_day[0]
-    ends, _ = day_after[0]
-    return [(begins, ends)]
+    return [(first_day[0][0], day_after[0][0])]
 
 
 def _time_of_clock(clock: re.Match[str]) -> timedelta | None:
@@ -269,8 +265,7 @@ def _utc_offsets(zone: str, month: int) -> tuple[timedelta, timedelta]:
     """Return the least and the most that a zone is ahead of UTC; the whole range without a known zone."""
     name = zone.casefold()
     if name in ("et", "ct", "mt", "pt"):
-        summer_begins, summer_ends = SUMMER
-        letter = "d" if summer_begins <= month <= summer_ends else "s"
+        letter = "d" if SUMMER[0] <= month <= SUMMER[1] else "s"
         name = f"{name[0]}{letter}t"
 
     if name in ZONES:

@@ -59,8 +59,7 @@ class MeaninglessItem(ValueError):
 
 
 def _meaningless(name: str, value: object, fault: str, quote: str = "") -> MeaninglessItem:
-    shown = one_line(str(value), 40)
-    return MeaninglessItem(name, f"the {name} {quote}{shown}{quote} {fault}")
+    return MeaninglessItem(name, f"the {name} {quote}{one_line(str(value), 40)}{quote} {fault}")
 
 
 class PercentText(str):
@@ -75,6 +74,7 @@ def parse_probability(value: object, scale: Scale = "share") -> int:
     Raises `MeaninglessItem` for what is no probability, on an unclear scale, or finer than a millionth.
     """
     p = plain_number(value)
+    is_unclear = False
     if p is None:
         p = _marked_share(value)
         is_unclear = scale == "unclear" and isinstance(value, PercentText)
@@ -84,8 +84,6 @@ def parse_probability(value: object, scale: Scale = "share") -> int:
         is_unclear = p != 0 and may_be_either
         if scale == "percent":
             p = _EXACT.divide(p, Decimal(100))
-    else:
-        raise _meaningless("probability", value, "is not between 0 and 1")
 
     if is_unclear:
         fault = f"the scale of the probability {one_line(str(value), 40)} is unclear beside the others"
@@ -235,8 +233,7 @@ def _one_share(part: str, text: str) -> Decimal:
 
 def _decimal(figure: str) -> Decimal | None:
     """Return the number of these digits; a comma counts as a decimal point if it can't group thousands."""
-    may_group_thousands = re.search(r",[0-9]{3}$", figure) and not re.match(r"0?,", figure)
-    if may_group_thousands:
+    if re.search(r",[0-9]{3}$", figure) and not re.match(r"0?,", figure):
         return None
 
     text = figure.replace(",", ".")
@@ -269,12 +266,17 @@ def parse_amount(value: object) -> int:
     if dollars == 0:
         raise MeaninglessItem("no_order", f"the amount {one_line(str(value), 40)} is not above 0")
 
-    amount = 0
-    if 0 < dollars <= MOST_AMOUNT:
-        amount = int(_EXACT.multiply(dollars, Decimal(ONE)))
+    amount = _whole_millionths(dollars)
     if amount == 0:
         raise _meaningless("amount", value, f"is not above 0 and at most {MOST_AMOUNT:,} dollars")
     return amount
+
+
+def _whole_millionths(number: Decimal) -> int:
+    """Return a number in millionths, rounded down; 0 where no order can be so large or so small."""
+    if not 0 < number <= MOST_AMOUNT:
+        return 0
+    return int(_EXACT.multiply(number, Decimal(ONE)))
 
 
 def may_be_thousands(value: object) -> TypeGuard[str]:
@@ -285,9 +287,7 @@ def may_be_thousands(value: object) -> TypeGuard[str]:
 def parse_shares(value: object) -> int:
     """Return a number of shares in millionths, never more than was written."""
     shares = _parse_number(value, "shares")
-    rounded_down = 0
-    if 0 < shares <= MOST_AMOUNT:
-        rounded_down = int(_EXACT.multiply(shares, Decimal(ONE)))
+    rounded_down = _whole_millionths(shares)
     if rounded_down == 0:
         raise _meaningless("shares", value, f"is not above 0 and at most {MOST_AMOUNT:,}")
     return rounded_down

@@ -359,8 +359,7 @@ def unescaped(raw: str, repairs: dict[str, None]) -> str:
         return f"\\{escape}" if escape.isalnum() else escape
 
     text = _ESCAPE.sub(character, raw)
-    has_surrogates = any("\ud800" <= char <= "\udfff" for char in text)
-    if has_surrogates:
+    if any("\ud800" <= char <= "\udfff" for char in text):
         # two halves of a character become one, and a half without the other a replacement character
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text

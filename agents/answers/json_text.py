@@ -127,9 +127,8 @@ def announced_at(text: str, start: int, end: int) -> int:
 
     Nothing may follow the answer, which could take it back.
     """
-    has_text_after = bool(text[end:].strip(" \t\r\n`"))
-    is_announced = _ANNOUNCED.search(text[max(0, start - 200) : start]) is not None
-    if has_text_after or not is_announced:
+    has_text_after = text[end:].strip(" \t\r\n`")
+    if has_text_after or not _ANNOUNCED.search(text[max(0, start - 200) : start]):
         return -1
     return start
 
@@ -162,8 +161,7 @@ def _is_thought_start(mark: re.Match[str]) -> bool | None:
 
     if not _THOUGHT.search(name):
         return None
-    is_end = name.strip("|").startswith(("/", "end_of"))
-    return not is_end
+    return not name.strip("|").startswith(("/", "end_of"))
 
 
 class _Finder:

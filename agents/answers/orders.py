@@ -288,8 +288,7 @@ def denying_key(values: Fields) -> str:
             return key
 
         texts = value if isinstance(value, list) else [value]
-        has_denial = any(isinstance(text, str) and _DENIAL.search(text) for text in texts)
-        if plain in STATEMENT_KEYS and has_denial:
+        if plain in STATEMENT_KEYS and any(isinstance(text, str) and _DENIAL.search(text) for text in texts):
             return key
 
     return ""

@@ -27,6 +27,7 @@ from markets.model import MarketId
 
 MOST_NESTED = 10
 MarketByName = Mapping[str, Any]
+"""Markets by the names that the prompt gave them."""
 Forms = Mapping[MarketId, QuestionForm]
 NO_FORMS: Forms = {}
 """Where all questions are of yes or no."""

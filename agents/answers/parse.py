@@ -24,6 +24,7 @@ from agents.answers.keys import (
     question_name,
 )
 from agents.answers.orders import (
+    Fields,
     bet_of,
     disowning_key,
     limit_values,
@@ -48,7 +49,6 @@ READER_VERSION = 4
 It is increased with each change by which an answer is read, or a rule decides, differently than before.
 """
 _Item = TypeVar("_Item", Forecast, Bet, Sale)
-Fields = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,10 +296,11 @@ def without_contradictions(
         first = first_forecasts.setdefault(market_id, forecast)
         if first.distribution != forecast.distribution:
             message = "this market has two different answers"
-            contradictions[market_id] = Rejection("stated_twice", message, market_id)
         elif first.millionths != forecast.millionths:
             message = "this market has two different probabilities"
-            contradictions[market_id] = Rejection("stated_twice", message, market_id)
+        else:
+            continue
+        contradictions[market_id] = Rejection("stated_twice", message, market_id)
 
     clear = tuple(
         forecast for market_id, forecast in first_forecasts.items() if market_id not in contradictions

@@ -132,8 +132,7 @@ class Question:
             nothing_answered = len(missing) == len(self.markets)
             prompt = self.prompt if nothing_answered else repeated
             longer = await self._ask_once(replace(prompt, max_tokens=self.raised))
-            is_over_budget = longer.error is not None and longer.error.code == "budget"
-            if not is_over_budget:
+            if longer.error is None or longer.error.code != "budget":
                 yield longer
                 return
 
@@ -187,16 +186,18 @@ class Question:
                 request += f" {_sentence_on_orders(refused, short_names)}"
         else:
             orders = _quoted_refusals(refused, short_names)
-            lists = f'with "forecasts" empty and in "bets" and "sales", {HOW_TO_RESTATE}'
             fault = f"Of that answer everything is kept, but these orders were refused: {orders}."
-            request = f"Please answer again, {FORMAT}, {lists}."
+            request = (
+                f'Please answer again, {FORMAT}, with "forecasts" empty and in "bets" and "sales", '
+                f"{HOW_TO_RESTATE}."
+            )
 
         if first.cut:
             request += " Write fewer words, so that all of it fits."
 
         answer = Message("assistant", first.reply[:MOST_SHOWN].strip() or "(nothing)")
-        follow_up = Message("user", f"{fault} {request}")
-        return replace(self.prompt, messages=(*self.prompt.messages, answer, follow_up))
+        messages = (*self.prompt.messages, answer, Message("user", f"{fault} {request}"))
+        return replace(self.prompt, messages=messages)
 
     def _markets_wanted(self, missing: Sequence[MarketId], short_names: Mapping[MarketId, str]) -> str:
         """Return for which markets alone an answer is wanted, and how each of them is answered."""

@@ -32,7 +32,7 @@ from agents.answers.keys import (
     word_set,
 )
 from agents.answers.orders import denying_key, denying_words, disowning_key
-from agents.answers.other_answers import NO_FORMS, Forms, with_answers_aside
+from agents.answers.other_answers import NO_FORMS, Forms, MarketByName, with_answers_aside
 from agents.answers.plain_text import plain_forecasts
 from agents.text import one_line
 
@@ -55,8 +55,6 @@ NO_FORECASTS = re.compile(
 REVISIONS = re.compile(r"final|revis|correct|updat|adjust")
 """Keys under which an answer may state its forecasts anew."""
 
-MarketByName = Mapping[str, Any]
-"""Markets by the names that the prompt gave them."""
 Keys = Mapping[str, str]
 """An object's keys by their plain forms."""
 

@@ -71,11 +71,9 @@ def read_table(name: str, text: str) -> tuple[list[PredictionLine], list[BadLine
             if item:
                 at = _required_time(item.get("at"))
                 market = _required_market(item.get("market"))
-                content = _line_content(item, MarketId(market))
-                rows.append(PredictionLine(number, at, content))
+                rows.append(PredictionLine(number, at, _line_content(item, MarketId(market))))
         except MeaninglessItem as error:
-            rejection = Rejection(error.code, f"{name}:{number}: {error}", market)
-            bad.append(BadLine(at, rejection))
+            bad.append(BadLine(at, Rejection(error.code, f"{name}:{number}: {error}", market)))
 
     return rows, bad
 

@@ -93,8 +93,7 @@ def read_prompt(messages: Sequence[Message]) -> PromptReading:
     if date_line:
         today = date.fromisoformat(date_line[1])
 
-    before_held = f"\n{text}".partition("\n## Held")[0]
-    offered = before_held.partition("\n## Your answer")[0]
+    offered = f"\n{text}".partition("\n## Held")[0].partition("\n## Your answer")[0]
     topics = tuple(_market_in_block(block, today) for block in offered.split("\n### ")[1:])
 
     cash = _CASH.search(text)
@@ -135,16 +134,11 @@ def _asked_answer_in(block: str) -> AskedAnswer | None:
     key, how = instruction.groups()
     after_heading = block[instruction.end() :].partition("\nOptions")[2].partition("\n")[2]
     lines = takewhile(lambda line: line.startswith("| - "), after_heading.split("\n"))
-    options = []
-    for match in filter(None, map(_OPTION.fullmatch, lines)):
-        name, chance = match.groups()
-        options.append((name, millionths(chance or "0")))
-
+    matches = filter(None, map(_OPTION.fullmatch, lines))
+    options = tuple((match[1], millionths(match[2] or "0")) for match in matches)
     bounds = _RANGE.search(how)
-    if bounds is None:
-        return AskedAnswer(key, tuple(options))
-    low, high = bounds.groups()
-    return AskedAnswer(key, tuple(options), low, high)
+    low, high = bounds.groups() if bounds else ("", "")
+    return AskedAnswer(key, options, low, high)
 
 
 def _dollars(text: str) -> int:
@@ -166,10 +160,9 @@ PRICE_SHRINK = 0.86
 
 def sharp(topic: PromptMarket, _rng: Random) -> float:
     """Weigh every piece of evidence by reliability and age, with the price as one more, and a prior."""
-    weighted_odds = []
-    for evidence in topic.evidence:
-        odds = _cached_log_odds(evidence.percent * 10_000)
-        weighted_odds.append((_reliability(evidence), odds))
+    weighted_odds = [
+        (_reliability(evidence), _cached_log_odds(evidence.percent * 10_000)) for evidence in topic.evidence
+    ]
     if topic.mid is not None:
         price_weight = 1 / (PRICE_SPREAD * PRICE_SPREAD)
         weighted_odds.append((price_weight, _cached_log_odds(topic.mid) / PRICE_SHRINK))
@@ -181,7 +174,7 @@ def sharp(topic: PromptMarket, _rng: Random) -> float:
 
 def hasty(topic: PromptMarket, _rng: Random) -> float:
     """Take the most extreme of the last three pieces, from any source, with some of the price."""
-    last_odds = [_cached_log_odds(evidence.percent * 10_000) for evidence in topic.evidence[-3:]]
+    last_odds = (_cached_log_odds(evidence.percent * 10_000) for evidence in topic.evidence[-3:])
     most_extreme = max(last_odds, key=abs, default=0.0)
     return 0.6 * most_extreme + 0.4 * _price_odds(topic)
 
@@ -211,11 +204,7 @@ def _price_odds(topic: PromptMarket) -> float:
     return _cached_log_odds(topic.mid)
 
 
-@lru_cache(maxsize=2048)
-def _cached_log_odds(p: int) -> float:
-    return log_odds(p)
-
-
+_cached_log_odds = lru_cache(maxsize=2048)(log_odds)
 MOST_BETS = 6
 
 
@@ -301,20 +290,15 @@ def _quantiles(asked: AskedAnswer, middle: float) -> dict[str, Any]:
         low = float(asked.low)
         high = float(asked.high)
     except ValueError:
-        return _date_quantiles(asked, positions)
+        first = date.fromisoformat(asked.low[:10]).toordinal()
+        last = date.fromisoformat(asked.high[:10]).toordinal()
+        quantiles = {}
+        for name, position in positions.items():
+            day = first + 1 + int(position * (last - first - 1))
+            quantiles[name] = date.fromordinal(day).isoformat()
+        return quantiles
 
     return {name: round(low + position * (high - low), 6) for name, position in positions.items()}
-
-
-def _date_quantiles(asked: AskedAnswer, positions: Mapping[str, float]) -> dict[str, str]:
-    """Return the dates at these places of a range of dates, between its bounds."""
-    first = date.fromisoformat(asked.low[:10]).toordinal()
-    last = date.fromisoformat(asked.high[:10]).toordinal()
-    quantiles = {}
-    for name, position in positions.items():
-        day = first + 1 + int(position * (last - first - 1))
-        quantiles[name] = date.fromordinal(day).isoformat()
-    return quantiles
 
 
 def _bets_on_edges(
@@ -328,8 +312,7 @@ def _bets_on_edges(
             continue
         for side, worth, price in _sides_with_worth_and_price(topic, beliefs[topic.id]):
             if price is not None and worth - price >= character.edge:
-                edge = worth - price
-                candidates.append((-edge, index, side, worth, price))
+                candidates.append((price - worth, index, side, worth, price))  # the largest edge first
 
     bets = []
     cash_left = reading.cash
@@ -340,9 +323,9 @@ def _bets_on_edges(
             continue
 
         cash_left -= stake
-        market = reading.topics[index].id
         reason = f"worth {worth / ONE:.3f}, costs {price / ONE:g}"
-        bets.append({"market": market, "side": side, "amount": stake // ONE, "reason": reason})
+        bet = {"market": reading.topics[index].id, "side": side, "amount": stake // ONE, "reason": reason}
+        bets.append(bet)
 
     return bets
 

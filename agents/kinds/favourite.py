@@ -45,12 +45,7 @@ def agent(settings: Settings, _given: Given) -> Agent:
 
 def favourites(mids: Mapping[MarketId, int]) -> Iterator[tuple[MarketId, Side]]:
     """Yield the likelier side of each market, the most expensive first; equal ones keep their order."""
-
-    def price_of_favourite(market_id: MarketId) -> int:
-        mid = mids[market_id]
-        return max(mid, ONE - mid)
-
-    for market_id in sorted(mids, key=price_of_favourite, reverse=True):
+    for market_id in sorted(mids, key=lambda market_id: -max(mids[market_id], ONE - mids[market_id])):
         if 2 * mids[market_id] > ONE:
             yield market_id, "YES"
         elif 2 * mids[market_id] < ONE:

@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
+from operator import not_
 from typing import Literal, TypeVar
 
 from pydantic import Field
@@ -58,14 +59,6 @@ Write = Callable[[Stage, Sequence[Forecast], PromptPart], Prompt]
 """Writes the prompt of a stage for a part of the markets; the forecasts are those made without prices."""
 
 
-def is_empty(names: tuple[str, ...]) -> bool:
-    """Tell whether a list in the settings is empty. It is then left out of the frozen settings.
-
-    Settings that were frozen before the key existed lack it too, so their hashes stay the same.
-    """
-    return not names
-
-
 class Settings(ModelSettings):
     """How the model is reached, and what it is asked."""
 
@@ -83,7 +76,8 @@ class Settings(ModelSettings):
     """The most markets in one question; by default all."""
     context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
     """What else its prompt shows."""
-    tools: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
+    # an empty list is left out of the frozen settings, as in those frozen before the key existed
+    tools: tuple[str, ...] = Field(default=(), exclude_if=not_)
     """Tools it may use first, such as `[search, read, price_history, book, notes]`."""
     steps: int = Field(default=STEPS, ge=1, le=100, exclude_if=STEPS.__eq__)
     """How many steps a question may take before it must answer."""

@@ -82,12 +82,8 @@ def table_rates(model: str, tier: str = "", tokens_in: int = 0) -> Rates | None:
     """Return the table's prices for a call with this much input; None for a model without any."""
     step = _step_passed(model, tokens_in)
     ranges = table_entry(model).get("tiered_pricing") or ()
-    range_index = len(ranges) - 1  # -1 for a model without price ranges
-    for index, entry in enumerate(ranges):
-        if tokens_in <= entry["range"][1]:
-            range_index = index
-            break
-
+    fitting = (index for index, entry in enumerate(ranges) if tokens_in <= entry["range"][1])
+    range_index = next(fitting, len(ranges) - 1)  # -1 for a model without price ranges
     return _rates_in_table(model, TIERS.get(tier, ""), step, range_index)
 
 

@@ -90,11 +90,9 @@ def time_left(left: timedelta) -> str:
     if left <= timedelta(0):
         return "closed"
 
-    units = ((left.days, "day"), (left.seconds // 3600, "hour"), (left.seconds // 60, "minute"))
-    for count, unit in units:
+    for count, unit in ((left.days, "day"), (left.seconds // 3600, "hour"), (left.seconds // 60, "minute")):
         if count:
-            plural = "" if count == 1 else "s"
-            return f"in {count:,} {unit}{plural}"
+            return f"in {count:,} {unit}{'' if count == 1 else 's'}"
     return "in less than a minute"
 
 
