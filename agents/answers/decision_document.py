@@ -216,7 +216,10 @@ def _json_object(text: str) -> dict[str, Any]:
 
     try:
         value = json.loads(
-            text, parse_float=Decimal, parse_constant=_refuse_constant, object_pairs_hook=keys_once
+            text,
+            parse_float=Decimal,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=object_without_repeated_keys,
         )
     except json.JSONDecodeError as error:
         message = f"not JSON: {error}"

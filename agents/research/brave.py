@@ -104,7 +104,7 @@ class Brave:
         if not isinstance(results, list):
             raise ResearchError("malformed", "Brave did not send a list of results", HINT)
 
-        return self._sorter.made_all(results, _article_of)
+        return self._sorter.make_all(results, _article_of)
 
     def _client(self) -> HttpClient:
         """Return the client, created once a key is set."""

@@ -113,7 +113,7 @@ class Gdelt:
         if not isinstance(articles, list):
             raise ResearchError("malformed", "GDELT did not send a list of articles", HINT)
 
-        return self._sorter.made_all(articles, _article_of)
+        return self._sorter.make_all(articles, _article_of)
 
     async def _ask_gdelt(self, query: str, since: datetime, until: datetime) -> object:
         try:
