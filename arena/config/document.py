@@ -45,7 +45,7 @@ class Document:
             key = key[:-1]
         return self.lines.get(key, 1)
 
-    def add(self, key: Key, found: str, meant: str, message: str = "") -> None:
+    def add_error(self, key: Key, found: str, meant: str, message: str = "") -> None:
         """Note a mistake at a key."""
         text = redact(message or f"found {found}, expected {meant}")
         file = self.files.get(key[:2], self.file)
@@ -65,7 +65,7 @@ class Document:
                 message = (
                     f"this address has {credential}, and a config holds no secrets. {_remedy(key, name)}"
                 )
-                self.add(key, "an address with a credential", meant, message)
+                self.add_error(key, "an address with a credential", meant, message)
 
     def get(self, *key: str | int) -> Any:
         """Return the value at a key; None if there is none."""
@@ -201,7 +201,7 @@ def _scalar(document: Document, node: Node, key: Key) -> Any:
     if node.tag in TEXT_TAGS:
         return node.value
     if node.tag not in VALUE_TAGS:
-        document.add(key, f"the tag {node.tag}", "a plain value")
+        document.add_error(key, f"the tag {node.tag}", "a plain value")
         return None
 
     try:
@@ -209,7 +209,7 @@ def _scalar(document: Document, node: Node, key: Key) -> Any:
     except ValueError:  # too many digits
         value = nan
     if isinstance(value, float) and not isfinite(value):
-        document.add(key, quoted_value(node.value), "a smaller number")
+        document.add_error(key, quoted_value(node.value), "a smaller number")
         return None
     return value
 

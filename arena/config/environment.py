@@ -94,12 +94,12 @@ def check_models(document: Document, agents: Mapping[int, AgentConfig], live: bo
         elif model.startswith(DEMO) and model.removeprefix(DEMO) not in MODELS:
             message = suggestion(model.removeprefix(DEMO), [*MODELS])[1]
         if message:
-            document.add(("agents", index, "model"), quoted_value(model), "PROVIDER/MODEL", message)
+            document.add_error(("agents", index, "model"), quoted_value(model), "PROVIDER/MODEL", message)
 
         variable = settings.api_key_env
         if variable is not None and not re.fullmatch(VARIABLE, variable):
             meant = "the name of an environment variable (not the key itself)"
-            document.add(("agents", index, "api_key_env"), "other text", meant)
+            document.add_error(("agents", index, "api_key_env"), "other text", meant)
 
 
 def missing_key(settings: ModelSettings | None, environ: Mapping[str, str]) -> str:

@@ -144,7 +144,7 @@ class AdapterChoice:
         if module is None:
             return None
         if not isinstance(block, dict | None):
-            document.add(key, quoted_value(block), "a block of keys and values")
+            document.add_error(key, quoted_value(block), "a block of keys and values")
             return None
         if isinstance(module, UnloadedAdapter):
             return module
@@ -169,7 +169,7 @@ def check_agent_files(document: Document, agents: Mapping[int, AgentConfig]) -> 
     for index, agent in agents.items():
         for setting, message in agent.settings.faults(given):
             value = document.get("agents", index, setting)
-            document.add(("agents", index, setting), quoted_value(value), "what can be used", message)
+            document.add_error(("agents", index, setting), quoted_value(value), "what can be used", message)
 
 
 def check_commands(document: Document, agents: Mapping[int, AgentConfig]) -> None:
@@ -181,7 +181,7 @@ def check_commands(document: Document, agents: Mapping[int, AgentConfig]) -> Non
         line = command_text(getattr(agent.settings, "command", ()))
         if line and line not in document.code.commands:
             message = f"the command {line} is not trusted. Look at it, run `arena check`, and start again"
-            document.add(("agents", index, "command"), line, "a command that is trusted", message)
+            document.add_error(("agents", index, "command"), line, "a command that is trusted", message)
 
 
 def folders_of(document: Document, group: str) -> tuple[ExtensionFolder, ...]:
@@ -199,19 +199,21 @@ def named_extension(document: Document, key: Key, name: str, noun: str, get: Cal
         if noun == "prompt" and name.endswith(".md"):
             remedy = hint if meant in error.known else "Create it, or name another"
             message = f"the file {name} does not exist next to the config. {remedy}"
-            document.add(key, quoted_value(name), meant, message)
+            document.add_error(key, quoted_value(name), meant, message)
             return None
-        document.add(key, quoted_value(name), meant, f"there is no {noun} {quoted_value(name)}. {hint}")
+        document.add_error(key, quoted_value(name), meant, f"there is no {noun} {quoted_value(name)}. {hint}")
     except BadInclude:  # it knows its file and line
         raise
     except (NotAnAgentKind, NotAnAdapter) as error:
-        document.add(key, quoted_value(name), f"a {noun}", str(error))
+        document.add_error(key, quoted_value(name), f"a {noun}", str(error))
     except Exception as error:  # noqa: BLE001 - an extension is anyone's file and may fail in any way
         reason = type(error).__name__
         lines = str(getattr(error, "strerror", None) or error).splitlines()
         if lines:
             reason += f": {lines[0]}"
-        document.add(key, quoted_value(name), f"a {noun} that loads", f"{name} can't be loaded: {reason}")
+        document.add_error(
+            key, quoted_value(name), f"a {noun} that loads", f"{name} can't be loaded: {reason}"
+        )
     return None
 
 
@@ -229,7 +231,7 @@ def _note_unused(document: Document, key: Key, name: str, noun: str) -> None:
     for place in places:
         if (folder / place).is_file():
             message = f"{place} is never used, because {name} is a {noun} of the arena's own. Rename the file"
-            document.add(key, quoted_value(name), "the name of one file alone", message)
+            document.add_error(key, quoted_value(name), "the name of one file alone", message)
 
 
 def _is_function_file(document: Document, name: str) -> bool:
@@ -249,5 +251,5 @@ def evidence_settings(document: Document) -> BaseModel | None:
         if isinstance(value, Path) and not (Path(document.file).parent / value).exists():
             key = ("evidence", document.get("evidence", "from"), name)
             message = f"there is no {value} next to the config. Create it, or name another"
-            document.add(key, str(value), "an existing file or folder", message)
+            document.add_error(key, str(value), "an existing file or folder", message)
     return settings

@@ -20,7 +20,7 @@ BILLION = 1_000_000_000
 MOST = 1_000_000
 
 
-def not_meant(meant: str, **more: str) -> PydanticCustomError:
+def error_expecting(meant: str, **more: str) -> PydanticCustomError:
     """Return the error that a validator raises for a value that is not what is `meant`.
 
     `words` is the whole message, `found` stands for a value that may be secret, and `at` names the key within
@@ -41,9 +41,9 @@ def seconds(text: object, least: int = 1) -> int:
         length = int(match[1]) * UNITS[match[2]]
 
     if length < least:
-        raise not_meant(DURATION)
+        raise error_expecting(DURATION)
     if length > LONGEST:
-        raise not_meant("a duration of at most 3650d")
+        raise error_expecting("a duration of at most 3650d")
     return length
 
 
@@ -112,7 +112,7 @@ def start(text: object) -> Start:
     pattern = rf"({'|'.join(DAYS)})\s+([01]\d|2[0-3]):([0-5]\d)"
     match = re.fullmatch(pattern, text.lower()) if isinstance(text, str) else None
     if match is None:
-        raise not_meant(START)
+        raise error_expecting(START)
     return Start(DAYS.index(match[1]), time(int(match[2]), int(match[3])))
 
 
@@ -158,7 +158,7 @@ def _cadence(text: object, least: int, meant: str) -> Cadence:
     try:
         return Cadence(WEEK, start(short).on_or_after(SUNDAY) - SUNDAY)
     except PydanticCustomError as error:
-        raise not_meant(meant) from error
+        raise error_expecting(meant) from error
 
 
 def as_plain(value: object, unit: str = "") -> Any:
@@ -192,13 +192,13 @@ def amount(least: int, most: int, meant: str) -> Callable[[object], int]:
 
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise not_meant(meant)
+            raise error_expecting(meant)
         if not float(decimal(least)) <= value <= float(decimal(most)):
-            raise not_meant(meant)
+            raise error_expecting(meant)
 
         exact = millionths(value)
         if float(decimal(exact)) != value:
-            raise not_meant(f"{meant}, with at most six decimals")
+            raise error_expecting(f"{meant}, with at most six decimals")
         return exact
 
     return read
@@ -273,18 +273,18 @@ def endpoint(text: object) -> Endpoint:
 
     match = _match(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})", text)
     if match is None or not 0 < int(match[3]) < 2**16:
-        raise not_meant(ENDPOINT)
+        raise error_expecting(ENDPOINT)
 
     numeric, host, port = match.groups()
     if numeric:
         try:
             host = str(ip_address(numeric))
         except ValueError as error:
-            raise not_meant(ENDPOINT) from error
+            raise error_expecting(ENDPOINT) from error
 
     if _is_public(host):
         remedy = "Use 127.0.0.1, or an address in a private network"
-        raise not_meant(ENDPOINT, words=f"anyone can reach {host}, and there is no password. {remedy}")
+        raise error_expecting(ENDPOINT, words=f"anyone can reach {host}, and there is no password. {remedy}")
     return Endpoint(host, int(port))
 
 
@@ -308,7 +308,7 @@ def _webhook(text: str) -> str:
     """Return the address of a webhook, or `$` and its variable; no message repeats the text."""
     if not is_address(text) and not re.fullmatch(rf"\${VARIABLE}", text):
         hint = "If it is secret, write `$` and the name of the environment variable that holds it"
-        raise not_meant(WEBHOOK, words=f"this is not {WEB}. {hint}", found="other text")
+        raise error_expecting(WEBHOOK, words=f"this is not {WEB}. {hint}", found="other text")
     return text
 
 
@@ -322,8 +322,8 @@ def _heads(value: object) -> str | list[str] | None:
     for old in ("file", "command"):
         if isinstance(value, dict) and old in value:
             words = f"`heads` takes the value of `{old}` itself: write `heads: {HEADS_EXAMPLES[old]}`"
-            raise not_meant(HEADS, words=words, at=old)
-    raise not_meant(HEADS)
+            raise error_expecting(HEADS, words=words, at=old)
+    raise error_expecting(HEADS)
 
 
 VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"

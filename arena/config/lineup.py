@@ -39,7 +39,7 @@ def read_agents(document: Document) -> dict[int, AgentConfig]:
     blocks = document.get("agents")
     if not isinstance(blocks, list) or not blocks:
         meant = "a list with at least one agent, such as `- kind: market`"
-        document.add(("agents",), quoted_value(blocks), meant)
+        document.add_error(("agents",), quoted_value(blocks), meant)
         return {}
 
     shared = _shared(document)
@@ -48,7 +48,7 @@ def read_agents(document: Document) -> dict[int, AgentConfig]:
         key: Key = ("agents", index)
         if not isinstance(block, dict):
             meant = "a block such as `kind: market` or `model: anthropic/MODEL`"
-            document.add(key, quoted_value(block), meant)
+            document.add_error(key, quoted_value(block), meant)
             continue
 
         agent = _agent(document, key, block, shared)
@@ -67,7 +67,7 @@ def _shared(document: Document) -> Block:
     if ask is None:
         return {}
     if not isinstance(ask, dict):
-        document.add(("ask",), quoted_value(ask), "a block of keys and values")
+        document.add_error(("ask",), quoted_value(ask), "a block of keys and values")
         return {}
 
     llm = kind("llm").settings
@@ -76,7 +76,7 @@ def _shared(document: Document) -> Block:
         if name in NOT_SHARED:
             meant = f"`{name}` in a block under agents"
             message = "this key belongs to an agent: move it to a block under agents"
-            document.add(("ask", name), name, meant, message)
+            document.add_error(("ask", name), name, meant, message)
         elif validate(llm, {"model": "any/model", name: value}, document, ("ask",)) is not None:
             shared[name] = value
     return shared
@@ -86,7 +86,7 @@ def _agent(document: Document, key: Key, block: Block, shared: Block) -> AgentCo
     """Return the agent of a block; None, with the mistakes noted, if there are any."""
     kind_name = block.get("kind", "llm")
     if not isinstance(kind_name, str):
-        document.add((*key, "kind"), quoted_value(kind_name), "the name of a kind of agent")
+        document.add_error((*key, "kind"), quoted_value(kind_name), "the name of a kind of agent")
         return None
 
     agent_kind = kind_named(document, (*key, "kind"), kind_name)
@@ -128,7 +128,7 @@ def _in_seconds(document: Document, key: Key, block: Block, names: Set[str]) -> 
         try:
             result[name] = seconds(block[name])
         except PydanticCustomError:
-            document.add((*key, name), quoted_value(block[name]), DURATION)
+            document.add_error((*key, name), quoted_value(block[name]), DURATION)
             del result[name]
     return result
 
@@ -157,17 +157,17 @@ def _names(document: Document, blocks: list[Any]) -> list[str]:
         found = quoted_value(block[source])
         if not isinstance(block[source], str) or not re.fullmatch(NAME, name):
             remedy = "" if source == "name" else ". Add a `name`"
-            document.add(key, found, NAME_MEANT, f"found {found}, expected {NAME_MEANT}{remedy}")
+            document.add_error(key, found, NAME_MEANT, f"found {found}, expected {NAME_MEANT}{remedy}")
         elif name in first:
             other = f"agents[{first[name]}] on line {document.line(('agents', first[name]))}"
             message = f'the name "{name}" is taken by {other}. Give this agent another `name`'
-            document.add(key, found, "a unique name", message)
+            document.add_error(key, found, "a unique name", message)
         elif name == MARKET_NAME and block.get("kind", "llm") != MARKET_NAME:
             message = f'the name "{name}" is reserved for the kind {name}. Give this agent another `name`'
-            document.add(key, found, "another name", message)
+            document.add_error(key, found, "another name", message)
         elif name == COMMUNITY_NAME:
             message = f'the name "{name}" is reserved for the median of all. Give this agent another `name`'
-            document.add(key, found, "another name", message)
+            document.add_error(key, found, "another name", message)
         first.setdefault(name, index)
 
     return list(first)
@@ -185,7 +185,7 @@ def _check_of(document: Document, agents: Mapping[int, AgentConfig], names: list
                 key = (*key, number)
             meant, hint = suggestion(name, names)
             quoted = quoted_value(name)
-            document.add(key, quoted, meant, f"there is no agent {quoted}. {hint}")
+            document.add_error(key, quoted, meant, f"there is no agent {quoted}. {hint}")
 
 
 def _check_cycles(document: Document, agents: Mapping[int, AgentConfig]) -> None:
@@ -207,6 +207,6 @@ def _check_cycles(document: Document, agents: Mapping[int, AgentConfig]) -> None
         path = " → ".join([*cycle[start:], *cycle[: start + 1]])
         message = f"these agents depend on each other: {path}"
         key = ("agents", indexes[cycle[start]], "of")
-        document.add(key, path, "agents that don't depend on each other", message)
+        document.add_error(key, path, "agents that don't depend on each other", message)
         for name in cycle:
             del waiting[name]

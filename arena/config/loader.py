@@ -173,7 +173,7 @@ def _check_fill_at(document: Document, venue: BaseModel | None, sections: FixedS
     if _stamp(document, venue) != "live":
         reason = f"prices of {sections.markets.venue} don't move while an agent thinks"
         hint = "Remove it: the snapshot's prices count, or choose a live venue"
-        document.add(("cohorts", "rules", "fill_at"), "answer", "snapshot", f"{reason}. {hint}")
+        document.add_error(("cohorts", "rules", "fill_at"), "answer", "snapshot", f"{reason}. {hint}")
 
 
 def _fixed_sections(document: Document) -> FixedSections | None:
@@ -231,7 +231,7 @@ def _check_prices(document: Document, agents: Mapping[int, AgentConfig], section
                 "what it adds to the cost of a call has no known bound, so the budget can't be enforced. "
                 f"Add {meant} (budgets then reserve that), or remove it"
             )
-            document.add(key, quoted_value(value), meant, message)
+            document.add_error(key, quoted_value(value), meant, message)
 
         elif price_for(settings) is None:
             meant = "a `price: {input: …, output: …}` in dollars per million tokens"
@@ -242,7 +242,7 @@ def _check_prices(document: Document, agents: Mapping[int, AgentConfig], section
             near = near_model(settings.model)
             if near:
                 message = f"litellm doesn't know {settings.model}. Did you mean {near}? If not: {message}"
-            document.add(("agents", index, "model"), quoted_value(settings.model), meant, message)
+            document.add_error(("agents", index, "model"), quoted_value(settings.model), meant, message)
 
 
 def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
@@ -266,7 +266,7 @@ def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections
             f"{option} lets the provider search on its own, {reason}. Remove it, and give it "
             "`tools: [search, read]`"
         )
-        document.add(("agents", index), option, "tools: [search, read]", message)
+        document.add_error(("agents", index), option, "tools: [search, read]", message)
 
 
 def _check_judge(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
@@ -275,7 +275,7 @@ def _check_judge(document: Document, agents: Mapping[int, AgentConfig], sections
     asking = [agent.name for agent in agents.values() if model_settings(agent.settings) is not None]
     if judge is not None and judge not in asking:
         message = f"no agent {judge} has a model to judge texts with"
-        document.add(
+        document.add_error(
             ("evidence", "judge"), judge, f"one of {', '.join(asking) or 'the agents with a model'}", message
         )
 
@@ -290,10 +290,10 @@ def _check_tool(
 
     if loaded.tells_prices and not sees_prices:
         message = f"{name} shows prices, which {agent} must not see. Remove it, or set prices: shown"
-        document.add(key, name, "tools that show no prices", message)
+        document.add_error(key, name, "tools that show no prices", message)
     if name in SEARCHING_TOOLS and sections.evidence.source == NO_EVIDENCE:
         message = f"{name} needs a source of articles. Set evidence.from to folder or gdelt"
-        document.add(key, name, "evidence.from: folder or gdelt", message)
+        document.add_error(key, name, "evidence.from: folder or gdelt", message)
 
 
 def _check_capabilities(document: Document, agents: Mapping[int, AgentConfig]) -> None:
@@ -308,7 +308,7 @@ def _check_capabilities(document: Document, agents: Mapping[int, AgentConfig]) -
                 value = getattr(settings, fault.key)
                 hint = f"{fault.hint[:1].upper()}{fault.hint[1:]}"
                 message = f"{fault.message}, so every call would fail. {hint}"
-                document.add(("agents", index, fault.key), quoted_value(value), fault.hint, message)
+                document.add_error(("agents", index, fault.key), quoted_value(value), fault.hint, message)
 
 
 def check_places(document: Document, sections: FixedSections, folder: Path, database: str | None) -> None:
@@ -324,13 +324,15 @@ def check_places(document: Document, sections: FixedSections, folder: Path, data
             "or remove `workers`: "
             "`arena run` then plays every turn itself"
         )
-        document.add(("run", "workers"), "true", meant, message)
+        document.add_error(("run", "workers"), "true", meant, message)
 
     backups = folder / sections.backup.folder
     for path in (backups, *backups.parents):
         if path.is_file():
             message = f"{path} is a file. Name another folder, or move the file"
-            document.add(("backup", "folder"), quoted_value(sections.backup.folder), "a folder", message)
+            document.add_error(
+                ("backup", "folder"), quoted_value(sections.backup.folder), "a folder", message
+            )
             return
 
 
@@ -344,4 +346,4 @@ def check_webhook_variable(document: Document, watch: WatchSection, environ: Map
     if not is_address(address):
         fault = f"{name} is {'no address' if address else 'not set'}"
         message = f"{fault}: it should hold {WEB}. Set it, or write it into .env"
-        document.add(("watch", "webhook"), fault, f"{name} set to {WEB}", message)
+        document.add_error(("watch", "webhook"), fault, f"{name} set to {WEB}", message)

@@ -99,7 +99,7 @@ def fit_prices(
             f"the prompt of {agent.name} shows no prices, so `prices: {prices}` can't be kept. Remove it, "
             "or take a prompt that shows them, such as bet or scratchpad_with_price"
         )
-        document.add(key, quoted_value(prices), "hidden", message)
+        document.add_error(key, quoted_value(prices), "hidden", message)
 
     return fitted
 
@@ -133,21 +133,21 @@ def _text(document: Document, key: Key, name: str) -> str:
     if fault:
         remedy = "Put it into the folder, by another name if need be"
         message = f"the prompt {quoted_value(name)} {fault}. {remedy}"
-        document.add(key, quoted_value(name), "a prompt in the config's folder", message)
+        document.add_error(key, quoted_value(name), "a prompt in the config's folder", message)
         return ""
 
     try:
         whole = named_extension(document, key, name, "prompt", partial(_template, document, name))
     except BadInclude as error:
         message = f"{_shown_path(document, error.file)}:{error.line}: {error.words}"
-        document.add(key, quoted_value(name), "a prompt whose parts exist", message)
+        document.add_error(key, quoted_value(name), "a prompt whose parts exist", message)
         return ""
 
     if whole is None:
         return ""
     text = whole.text
     if not text.strip() or len(text.strip()) > MOST_PROMPT:
-        document.add(key, f"{len(text):,} characters", f"a prompt of 1 to {MOST_PROMPT:,} characters")
+        document.add_error(key, f"{len(text):,} characters", f"a prompt of 1 to {MOST_PROMPT:,} characters")
         return ""
     return text
 
@@ -162,11 +162,11 @@ def _note(document: Document, key: Key, name: str, fault: TemplateFault) -> None
     file, line = _template(document, name).origin(fault.line)
     message = f"{_shown_path(document, file)}:{line}: {fault.words}"
     if not fault.name:
-        document.add(key, fault.words, "a valid template", message)
+        document.add_error(key, fault.words, "a valid template", message)
         return
 
     meant, hint = suggestion(fault.name, fault.known)
-    document.add(key, fault.name, meant, f"{message}. {hint}")
+    document.add_error(key, fault.name, meant, f"{message}. {hint}")
 
 
 def _shown_path(document: Document, path: Path) -> Path:

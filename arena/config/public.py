@@ -43,7 +43,7 @@ def read_public(document: Document) -> None:
     if len(document.errors) == before:
         for item in read_code(Path(document.file).parent, document.value).items:
             message = f"a public season runs no code. Remove {item.name}"
-            document.add(("public",), item.name, "no code", message)
+            document.add_error(("public",), item.name, "no code", message)
     if len(document.errors) > before:
         raise ConfigErrors(document.errors)
 
@@ -97,24 +97,24 @@ def _check_entrant(document: Document, key: Key, block: dict[str, Any], name: st
     """Note keys and values that an entrant may not set."""
     if block.get("name", name) != name:
         message = f"an entrant is called as its file is, {name}. Remove `name`, or rename the file"
-        document.add((*key, "name"), quoted_value(block["name"]), name, message)
+        document.add_error((*key, "name"), quoted_value(block["name"]), name, message)
 
     kind = block.get("kind", "llm")
     if kind not in KINDS and kind not in KINDS_OF_CODE:
         message = "an entrant is a model, or plays from outside. Name a `model`, or set `kind: outside`"
-        document.add((*key, "kind"), quoted_value(kind), "llm or outside", message)
+        document.add_error((*key, "kind"), quoted_value(kind), "llm or outside", message)
 
     for word in block:
         if word not in KEYS and kind not in KINDS_OF_CODE:
             message = f"{word} is for the owner to set, in config.yaml. Remove it"
-            document.add((*key, word), word, "a key that entrants have", message)
+            document.add_error((*key, word), word, "a key that entrants have", message)
 
     if not re.fullmatch(NAME, str(block.get("model", "any/model"))):
         message = "a model is named as PROVIDER/MODEL here, and not by an address"
-        document.add((*key, "model"), quoted_value(block["model"]), "PROVIDER/MODEL", message)
+        document.add_error((*key, "model"), quoted_value(block["model"]), "PROVIDER/MODEL", message)
     if not str(block.get("prompt", "bet")).isidentifier():
         message = "an entrant uses a prompt of the arena, by its name: `arena show prompt` lists them"
-        document.add((*key, "prompt"), quoted_value(block["prompt"]), "the name of a prompt", message)
+        document.add_error((*key, "prompt"), quoted_value(block["prompt"]), "the name of a prompt", message)
 
 
 def _refuse_kinds(document: Document) -> None:
@@ -124,21 +124,21 @@ def _refuse_kinds(document: Document) -> None:
         kind = block.get("kind") if isinstance(block, dict) else None
         if kind in KINDS_OF_CODE:
             message = f"a public season runs no code, so nobody plays as kind {kind}. Name a `model`"
-            document.add(("agents", index, "kind"), quoted_value(kind), "another kind", message)
+            document.add_error(("agents", index, "kind"), quoted_value(kind), "another kind", message)
 
 
 def _refuse_keys(document: Document) -> None:
     """Note a program that publishes heads, extensions, and keys that hide what the branch shows."""
     if isinstance(document.get("heads"), list):
         message = "a public season runs no program, and its heads go to the branch anyway. Remove `heads`"
-        document.add(("heads",), "a program", "no program", message)
+        document.add_error(("heads",), "a program", "no program", message)
     if (Path(document.file).parent / "extensions").exists():
         message = "a public season loads no extensions. Remove the folder extensions/"
-        document.add(("public",), "a folder extensions", "no such folder", message)
+        document.add_error(("public",), "a folder extensions", "no such folder", message)
     for key, hidden in KEPT_BACK.items():
         if document.get(*key):
             message = f"this hides {hidden}, and everyone can read a public record. Remove it"
-            document.add(key, quoted_value(document.get(*key)), "nothing", message)
+            document.add_error(key, quoted_value(document.get(*key)), "nothing", message)
 
 
 def _note_file(document: Document, path: Path, message: str) -> None:

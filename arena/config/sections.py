@@ -31,7 +31,7 @@ from arena.config.field_types import (
     Weekly,
     When,
     cadence,
-    not_meant,
+    error_expecting,
     seconds,
     short_cadence,
 )
@@ -114,20 +114,20 @@ class MarketsSection(ConfigSection):
             low = decimal(self.min_price)
             high = decimal(self.max_price)
             words = f"no price is at least {low} and at most {high}. Lower min_price or raise max_price"
-            raise not_meant(f"at most max_price, which is {high}", words=words, at="min_price")
+            raise error_expecting(f"at most max_price, which is {high}", words=words, at="min_price")
 
         if self.closes_after > self.closes_within:
             soonest = f"{self.closes_after / UNITS['d']:g}d"
             latest = f"{self.closes_within / UNITS['d']:g}d"
             words = f"no market closes after {soonest} and within {latest}. Make closes_after the shorter"
-            raise not_meant(f"at most closes_within, which is {latest}", words=words, at="closes_after")
+            raise error_expecting(f"at most closes_within, which is {latest}", words=words, at="closes_after")
 
         for key in ("categories", "slugs", "events", "tags"):
             excluded = set(map(str.casefold, getattr(self, f"not_{key}")))
             for name in getattr(self, key):
                 if name.casefold() in excluded:
                     words = f"{quoted_value(name)} is also under not_{key}. Remove it from one of them"
-                    raise not_meant(f"{key} that are not excluded", words=words, at=key)
+                    raise error_expecting(f"{key} that are not excluded", words=words, at=key)
 
         return self
 
@@ -180,7 +180,7 @@ class RulesBlock(ConfigSection):
     def _known(cls, fill: str | None) -> str | None:
         known = names(Path(fill_folders[0]))
         if fill is not None and fill not in known:
-            raise not_meant(f"one of {', '.join(known)}")
+            raise error_expecting(f"one of {', '.join(known)}")
         return fill
 
     @property
@@ -225,7 +225,7 @@ class CohortsSection(ConfigSection):
     @classmethod
     def _in_our_times(cls, value: date | None) -> date | None:
         if value is not None and not 1970 <= value.year < 3000:
-            raise not_meant("a date from 1970 to 2999")
+            raise error_expecting("a date from 1970 to 2999")
         return value
 
     @field_validator("rounds", mode="before")
@@ -238,21 +238,21 @@ class CohortsSection(ConfigSection):
             length = timedelta(seconds=seconds(short_cadence(f"every {value}")))
             return length // info.data["decide"].every
         except PydanticCustomError as error:
-            raise not_meant('a whole number of rounds, or a duration such as "5 weeks"') from error
+            raise error_expecting('a whole number of rounds, or a duration such as "5 weeks"') from error
 
     @field_validator("rounds")
     @classmethod
     def _within_a_century(cls, value: int, info: ValidationInfo) -> int:
         decide: Cadence = info.data.get("decide", Cadence())
         if value * decide.every.total_seconds() > CENTURY.total_seconds():
-            raise not_meant("rounds that fit into a century, see cohorts.decide")
+            raise error_expecting("rounds that fit into a century, see cohorts.decide")
         return value
 
     @field_validator("hidden")
     @classmethod
     def _within_rounds(cls, value: int, info: ValidationInfo) -> int:
         if value > info.data.get("rounds", value):
-            raise not_meant("at most cohorts.rounds")
+            raise error_expecting("at most cohorts.rounds")
         return value
 
     @field_validator("rules_block", mode="before")
@@ -272,7 +272,7 @@ class CohortsSection(ConfigSection):
             f"no bet is possible: the smallest is {decimal(rules.min_bet)} dollars, and the largest is "
             f"{decimal(rules.max_bet)} of {decimal(self.bankroll)}. Make it {meant}"
         )
-        raise not_meant(meant, words=words, at="bankroll")
+        raise error_expecting(meant, words=words, at="bankroll")
 
     @property
     def rules(self) -> Rules:

@@ -102,7 +102,7 @@ class _CheckedPart:
             message = meant
         else:
             message = f"found {found}: {meant}"
-        self.document.add(key, found, meant, message)
+        self.document.add_error(key, found, meant, message)
 
     def _meant(self, detail: ErrorDetails) -> str:
         """Return what is expected in place of a mistake, in words."""
@@ -118,7 +118,7 @@ class _CheckedPart:
         word = str(inner[-1])
         if dotted_key(key) in OLD_KEYS:
             meant, remedy = OLD_KEYS[dotted_key(key)]
-            self.document.add(key, word, meant, f"this key is gone: {remedy}")
+            self.document.add_error(key, word, meant, f"this key is gone: {remedy}")
             return
 
         known = set(self.also) if len(inner) == 1 else set()
@@ -130,7 +130,7 @@ class _CheckedPart:
         if below is not None and not hint.startswith("Did"):
             meant = below
             hint = f'Did you mean "{below}"?'
-        self.document.add(key, word, meant, f"unknown key. {hint}")
+        self.document.add_error(key, word, meant, f"unknown key. {hint}")
 
     def _key_below(self, word: str, inner: Key) -> str | None:
         """Return the whole key of that name in one of the blocks of a block; None if none has it."""

@@ -111,26 +111,26 @@ def _check_settings(document: Document, settings: TournamentSettings) -> None:
     for key in PEER_KEYS:
         if key in document.value and settings.form == "2022":
             words = f"a tournament of the form 2022 has no {key}. Remove it"
-            document.add((key,), key, "only with form: peer", words)
+            document.add_error((key,), key, "only with form: peer", words)
     if settings.minimum_prize > settings.pool:
         prize = f"{settings.minimum_prize:g}"
         words = f"the smallest prize is {prize} and the pool {settings.pool:g}. Make the pool larger"
-        document.add(("minimum_prize",), prize, "at most the pool", words)
+        document.add_error(("minimum_prize",), prize, "at most the pool", words)
     for name, weight in settings.weights.items():
         if not 0 <= weight < float("inf"):
-            document.add(("weights", name), f"{weight:g}", "a number from 0 on")
+            document.add_error(("weights", name), f"{weight:g}", "a number from 0 on")
 
 
 def _check_source(document: Document, settings: TournamentSettings) -> None:
     """Note settings from which it is unclear whether forecasts come from a file or from a cohort."""
     if settings.forecasts is None and settings.cohort is None:
-        document.add(("forecasts",), "nothing", "a CSV beside this file, or cohort: the number of one")
+        document.add_error(("forecasts",), "nothing", "a CSV beside this file, or cohort: the number of one")
     if settings.cohort is not None and settings.forecasts is not None:
         words = "forecasts come from a file or from a cohort. Remove forecasts or cohort"
-        document.add(("cohort",), f"{settings.cohort}", "no forecasts beside it", words)
+        document.add_error(("cohort",), f"{settings.cohort}", "no forecasts beside it", words)
     if settings.hidden is not None and settings.cohort is None:
         words = "hidden counts the rounds of a cohort. Write the column hidden_until in the CSV instead"
-        document.add(("hidden",), f"{settings.hidden}", "only with cohort", words)
+        document.add_error(("hidden",), f"{settings.hidden}", "only with cohort", words)
 
 
 REQUIRED_COLUMNS = ("question", "forecaster")
