@@ -15,15 +15,15 @@ from arena.cli.options import Options
 from arena.cli.output import (
     Data,
     attributes,
+    command_line,
     counts_text,
-    exact,
-    minute,
+    from_millionths,
+    minute_text,
     plain,
     program,
-    ranges,
+    ranges_text,
     signed_dollars,
     small_dollars,
-    typed,
     without_password,
 )
 from arena.cli.page import Fields, Page
@@ -74,20 +74,24 @@ def model_or_sources(agent: Data) -> str | None:
     """Return an agent's model, or the names of the agents that it combines."""
     if agent["model"]:
         return str(agent["model"])
-    sources = agent["of"]
-    return sources if isinstance(sources, str | None) else ", ".join(sources)
+
+    source_agents = agent["of"]
+    if isinstance(source_agents, str | None):
+        return source_agents
+    return ", ".join(source_agents)
 
 
 def reported_models(agent: Data) -> str | None:
     """Return the names under which an agent's model reported itself."""
-    return ", ".join(value_in(agent, "record.models") or ()) or None
+    models = value_in(agent, "record.models") or ()
+    return ", ".join(models) or None
 
 
 COLUMNS = (
     TableColumn("name", "agent", narrow="cut middle"),
     TableColumn("kind"),
     TableColumn("model", "model or of", plain, value=model_or_sources, narrow="cut middle"),
-    TableColumn("cohorts", show=ranges, gives_way=3, value="record.cohorts"),
+    TableColumn("cohorts", show=ranges_text, gives_way=3, value="record.cohorts"),
     TableColumn("turns", show=",d", gives_way=1, value="record.turns"),
     TableColumn("malformed", show=",d", gives_way=1, value="record.malformed"),
     TableColumn("failed", show=",d", gives_way=1, value="record.failed"),
@@ -107,13 +111,13 @@ COLUMNS = (
 def list_agents(chosen: Options) -> None:
     """Print every agent of the config and the record."""
     data = read_agents(chosen)
-    chosen.answer(data, list_page, data, chosen.table)
+    chosen.print_answer(data, list_page, data, chosen.table_choice)
 
 
 def read_agents(chosen: Options) -> dict[str, Any]:
     """Return every agent of the config and the record, for JSON."""
-    with chosen.planned() as (config, connection):
-        played = agent_summaries(connection, kinds_of(config))
+    with chosen.config_and_record() as (config, connection):
+        summaries = agent_summaries(connection, kinds_of(config))
         waiting = ChainMap(*read_waiting_agents(connection).values())
 
     planned: list[dict[str, Any]] = []
@@ -121,13 +125,18 @@ def read_agents(chosen: Options) -> dict[str, Any]:
         model = model_settings(agent.settings)
         price = price_for(model) if model else None
         settings = agent.settings.model_dump(mode="json")
-        data = agent_data(agent.name, agent.kind, settings, played.pop(agent.name, None))
-        data |= {"model": agent.model, "price": price and attributes(price, "input", "output")}
-        planned.append(data | {"waiting": waiting.get(agent.name)})
+        summary = summaries.pop(agent.name, None)
 
+        data = agent_data(agent.name, agent.kind, settings, summary)
+        data["model"] = agent.model
+        data["price"] = price and attributes(price, "input", "output")
+        data["waiting"] = waiting.get(agent.name)
+        planned.append(data)
+
+    # The summaries left are those of agents that the config no longer has.
     gone = [
         agent_data(name, summary.setup.kind, summary.setup.settings, summary)
-        for name, summary in played.items()
+        for name, summary in summaries.items()
     ]
     return {"agents": planned, "gone": gone}
 
@@ -137,12 +146,12 @@ def planned_agents(config: Config | None) -> Sequence[AgentConfig]:
     return config.agents if config else ()
 
 
-def agent_data(name: str, kind: str, settings: Data, played: AgentSummary | None) -> dict[str, Any]:
+def agent_data(name: str, kind: str, settings: Data, summary: AgentSummary | None) -> dict[str, Any]:
     """Return an agent's settings and a summary of its recorded turns, for JSON."""
     record = None
-    if played is not None:
-        record = attributes(played, "cohorts", "turns", "malformed", "failed", "late", "models", "changes")
-        record |= {"cost_usd": exact(played.cost), "flag": change_flag(played.changes) or None}
+    if summary is not None:
+        record = attributes(summary, "cohorts", "turns", "malformed", "failed", "late", "models", "changes")
+        record |= {"cost_usd": from_millionths(summary.cost), "flag": change_flag(summary.changes) or None}
     set_up = {key: settings.get(key) for key in SET_UP}
     return {"name": name, "kind": kind, **set_up, "price": None, "record": record}
 
@@ -164,9 +173,11 @@ def list_page(data: Data, choice: TableChoice) -> Page:
             yield f"{agent['name']} is {plain(agent['waiting'])}"
 
     if gone or any(agent["record"] for agent in agents):
-        yield f"Next: {typed('show agent NAME')}"
+        yield f"Next: {command_line('show agent NAME')}"
     else:
-        yield f"No agent has played yet. Next: {typed('show turn NAME --play')}, or {typed('run --round')}"
+        play_turn = command_line("show turn NAME --play")
+        play_round = command_line("run --round")
+        yield f"No agent has played yet. Next: {play_turn}, or {play_round}"
 
 
 def show_agent(chosen: Options, name: str, by: str | None) -> None:
@@ -174,32 +185,39 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
 
     `by` splits skill and calibration. Raise `ArenaError` if neither config nor record has the agent.
     """
-    with chosen.planned() as (config, connection):
+    with chosen.config_and_record() as (config, connection):
         details = agent_details(connection, name, kinds_of(config))
         cohorts = cohorts_data(details, config, name)
         if not cohorts:
-            known = [agent.name for agent in planned_agents(config)]
-            names = dict.fromkeys([*known, *agent_summaries(connection)])
+            planned = [agent.name for agent in planned_agents(config)]
+            names = dict.fromkeys([*planned, *agent_summaries(connection)])
             hint = f"{did_you_mean(name, names)}agents: {', '.join(names) or 'none'}"
             raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
 
+        # These keys are null until the agent has played.
         unknown = ("record", "scores", "verdict", "price_verdict", "worst", "best")
         data: dict[str, Any] = {"name": name, "cohorts": cohorts, **dict.fromkeys(unknown)}
         if by is not None:
             data["parts"] = None
+
         profile = None
         if details is not None:
             profile = read_agent_profile(connection, name)
-            stays = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
-            if stays and not any(stay.cohort.rules.money for stay in stays):
+            played_cohorts = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
+            has_money = any(stored.cohort.rules.money for stored in played_cohorts)
+            if played_cohorts and not has_money:
                 profile = replace(profile, money=None, at_stake=())
+
             data["record"] = details_data(details)
             data["scores"] = profile_data(profile)
             board = LEADERBOARD.read_current(connection)
-            data |= verdict_sentences(None if board is None else board.verdict, name)
+            if board is not None:
+                data |= verdict_sentences(board.verdict, name)
             notable = read_notable_forecasts(connection, name)
             data["worst"] = list(map(notable_data, notable.worst))
             data["best"] = list(map(notable_data, notable.best))
+
+            # A season with other questions than yes or no has a verdict over all kinds, which counts instead.
             all_kinds = all_kinds_of(connection)
             if all_kinds is not None:
                 data["kinds"] = [asdict(row) for row in all_kinds.kinds if row.agent == name]
@@ -208,14 +226,15 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
             if by is not None:
                 data["parts"] = parts_data(connection, name, by)
 
-    chosen.answer(data, agent_page, data, profile, server_of(config, name), chosen.table)
+    server = model_server_address(config, name)
+    chosen.print_answer(data, agent_page, data, profile, server, chosen.table_choice)
 
 
-def server_of(config: Config | None, name: str) -> str:
+def model_server_address(config: Config | None, agent_name: str) -> str:
     """Return the address of the server of an agent's model, or an empty text for a known provider."""
     for agent in planned_agents(config):
         model = model_settings(agent.settings)
-        if agent.name == name and model and model.base_url:
+        if agent.name == agent_name and model and model.base_url:
             return without_password(model.base_url)
     return ""
 
@@ -238,37 +257,45 @@ def notable_data(explained: ExplainedForecast) -> dict[str, Any]:
 
 
 def verdict_sentences(verdict: Verdict | None, name: str) -> dict[str, str | None]:
-    """Return a verdict's sentences that compare an agent with its rivals and with the price."""
-    own = verdict and verdict.of(name)
-    if not own:
+    """Return a verdict's sentences that compare an agent with its rivals and with the price.
+
+    The dict is empty without a verdict, or if the agent is not in it.
+    """
+    if verdict is None:
         return {}
-    return {"verdict": own.sentence or None, "price_verdict": own.price_sentence or None}
+
+    agent_verdict = verdict.of(name)
+    if agent_verdict is None:
+        return {}
+    return {"verdict": agent_verdict.sentence or None, "price_verdict": agent_verdict.price_sentence or None}
 
 
 def cohorts_data(details: AgentDetails | None, config: Config | None, name: str) -> list[Data]:
     """Return the agent's settings in each of its cohorts and in the next one, and what changed each time."""
-    cohorts = list[Data]()
-    before: AgentSetup | None = None
+    rows = list[Data]()
+    previous: AgentSetup | None = None
     if details is not None:
         for stay in details.cohorts:
-            about = attributes(stay, "cohort", "starts_at", "statuses")
-            about["code_versions"] = versions_data(stay.versions)
-            cohorts.append(about | setup_data(stay.setup, before))
-            before = stay.setup
+            row = attributes(stay, "cohort", "starts_at", "statuses")
+            row["code_versions"] = versions_data(stay.versions)
+            rows.append(row | setup_data(stay.setup, previous))
+            previous = stay.setup
 
     if config is not None:
-        cohort, _ = freeze_cohort(config, 1, now())
-        about = {"cohort": PLANNED, "starts_at": None, "statuses": {}, "code_versions": []}
+        # The last row is the agent in the cohort that this config would start.
+        cohort, _prompts = freeze_cohort(config, 1, now())
+        row = {"cohort": PLANNED, "starts_at": None, "statuses": {}, "code_versions": []}
         for entrant in cohort.entrants:
             if entrant.name == name:
-                cohorts.append(about | setup_data(agent_setup(cohort, entrant, kinds_of(config)), before))
-    return cohorts
+                setup = agent_setup(cohort, entrant, kinds_of(config))
+                rows.append(row | setup_data(setup, previous))
+    return rows
 
 
-def setup_data(setup: AgentSetup, before: AgentSetup | None) -> dict[str, Any]:
+def setup_data(setup: AgentSetup, previous: AgentSetup | None) -> dict[str, Any]:
     """Return an agent's settings and how they differ from those before, for JSON."""
-    changed = setup_differences(before, setup) if before else {}
-    return attributes(setup, "kind", "settings", "prompts") | {"changed": moved_data(changed)}
+    changes = setup_differences(previous, setup) if previous else {}
+    return attributes(setup, "kind", "settings", "prompts") | {"changed": moved_data(changes)}
 
 
 def details_data(details: AgentDetails) -> dict[str, Any]:
@@ -278,25 +305,26 @@ def details_data(details: AgentDetails) -> dict[str, Any]:
         statuses.update(stay.statuses)
 
     totals = {"calls": 0, "tokens_in": 0, "tokens_out": 0}
-    for part in details.calls:
+    for usage in details.calls:
         for key in totals:
-            totals[key] += getattr(part, key)
+            totals[key] += getattr(usage, key)
 
+    # If the cost of any call is unknown, so is the total.
     cost = None
-    per_forecast = None
+    cost_per_forecast = None
     if not details.unknown:
         cost = details.cost / ONE
         if totals["calls"] and details.forecasts:
-            per_forecast = cost / details.forecasts
+            cost_per_forecast = cost / details.forecasts
 
     reported = ("model", "fingerprint", "answers", "first_at", "last_at")
     return attributes(details, "rungs", "errors", "forecasts", "median_ms", "changes") | {
         "statuses": dict(statuses),
         **totals,
         "cost_usd": cost,
-        "known_cost_usd": exact(details.cost),
+        "known_cost_usd": from_millionths(details.cost),
         "unknown_costs": details.unknown,
-        "cost_per_forecast_usd": per_forecast,
+        "cost_per_forecast_usd": cost_per_forecast,
         "p95_ms": details.late_ms,
         "reported": [attributes(model, *reported) for model in details.models],
         "notes": list(map(change_sentence, details.changes)),
@@ -343,8 +371,8 @@ REPORTED = (
     TableColumn("model", "reports itself as", plain, narrow="wrap"),
     TableColumn("fingerprint", show=plain, narrow="wrap"),
     TableColumn("answers"),
-    TableColumn("first_at", "first (UTC)", minute),
-    TableColumn("last_at", "last (UTC)", minute),
+    TableColumn("first_at", "first (UTC)", minute_text),
+    TableColumn("last_at", "last (UTC)", minute_text),
 )
 MOST = 3
 """The number of events at stake that are named."""
@@ -363,23 +391,25 @@ def profile_data(profile: AgentProfile) -> dict[str, Any]:
     data: dict[str, Any] = json.loads(to_json(profile, inf_nan_mode="null"))
     del data["agent"]
     for event in data["at_stake"]:
-        change_to_dollars(event, "value", "worst", "best")
+        convert_to_dollars(event, "value", "worst", "best")
 
     if profile.money is not None:
         money = data["money"]
-        money["split"]["pnl"] = profile.money.split.pnl
-        change_to_dollars(money["split"], *money["split"])
-        change_to_dollars(money["luck"], "pnl", "mean", "low", "high")
+        split = money["split"]
+        split["pnl"] = profile.money.split.pnl  # a property, which `to_json` leaves out
+        every_amount = list(split)
+        convert_to_dollars(split, *every_amount)
+        convert_to_dollars(money["luck"], "pnl", "mean", "low", "high")
         if money["drawdown"] is not None:
             del money["drawdown"]["peak"], money["drawdown"]["trough"]
-            change_to_dollars(money["drawdown"], "amount")
+            convert_to_dollars(money["drawdown"], "amount")
     return data
 
 
-def change_to_dollars(amounts: dict[str, Any], *keys: str) -> None:
+def convert_to_dollars(amounts: dict[str, Any], *keys: str) -> None:
     """Convert known amounts from millionths to dollars, in place."""
     for key in keys:
-        amounts[key] = exact(amounts[key])
+        amounts[key] = from_millionths(amounts[key])
 
 
 def profile_blocks(profile: AgentProfile, *, has_other_scores: bool = False) -> Page:
@@ -418,9 +448,9 @@ def gain_lines(gain: Gain, calibration: ReliabilityDiagram) -> Page:
         "Brier {brier:.4f} = miscalibration {miscalibration:.4f} − discrimination {discrimination:.4f} "
         "+ uncertainty {uncertainty:.4f}"
     ).format_map(asdict(calibration.parts))
-    chance = calibration.null
-    yield f"  miscalibration: {chance.expected:.4f} by chance alone, p = {chance.p_value:.3f}"
-    yield f"  {reading_sentence(calibration.sure, chance.p_value)}"
+    by_chance = calibration.null
+    yield f"  miscalibration: {by_chance.expected:.4f} by chance alone, p = {by_chance.p_value:.3f}"
+    yield f"  {reading_sentence(calibration.sure, by_chance.p_value)}"
 
 
 def coherence_lines(profile: AgentProfile) -> Page:
@@ -440,8 +470,8 @@ def coherence_lines(profile: AgentProfile) -> Page:
         yield f"    {action} {plain(deal.market_id)} at {deal.price:.3f}"
 
 
-def money_lines(money: ProfitOrigin, enough: bool) -> Page:
-    """Yield the sources of the profit and, if `enough` events have resolved, what chance alone would give."""
+def money_lines(money: ProfitOrigin, has_enough_events: bool) -> Page:
+    """Yield the sources of the profit and, with enough resolved events, what chance alone would give."""
     yield f"P/L {signed_millionths(money.split.pnl)}:"
     amounts = {key: signed_millionths(getattr(money.split, key)) for key in PROFILE_PARTS}
     width = max(map(len, amounts.values()))
@@ -449,7 +479,7 @@ def money_lines(money: ProfitOrigin, enough: bool) -> Page:
         yield f"  {amount:>{width}}  {PROFILE_PARTS[key]}"
 
     luck = money.luck
-    if luck.percentile is not None and enough:
+    if luck.percentile is not None and has_enough_events:
         band = f"{signed_millionths(luck.low or 0)} to {signed_millionths(luck.high or 0)}"
         yield f"  chance alone gives {band} in 95% of seasons, less than it made in {luck.percentile:.1%}"
     fall = money.drawdown
@@ -465,9 +495,9 @@ def signed_millionths(amount: float) -> str:
 def agent_page(data: Data, profile: AgentProfile | None, server: str, choice: TableChoice) -> Page:
     """Yield an agent's settings and their changes, its scores, turns, calls and reported models."""
     yield from settings_lines(data["name"], data["cohorts"][-1], server)
-    for stay in data["cohorts"]:
-        yield from stay_lines(stay)
-    play = typed(f"show turn {data['name']} --play")
+    for cohort in data["cohorts"]:
+        yield from cohort_lines(cohort)
+    play = command_line(f"show turn {data['name']} --play")
     record = data["record"]
     if profile is None:
         yield f"It has not played yet. Next: {play}"
@@ -488,10 +518,10 @@ def agent_page(data: Data, profile: AgentProfile | None, server: str, choice: Ta
     yield f"Next: {play}"
 
 
-def settings_lines(name: str, newest: Data, server: str) -> Page:
+def settings_lines(name: str, newest_cohort: Data, server: str) -> Page:
     """Yield an agent's settings in its newest cohort, one a line."""
-    yield f"{name}, {newest['kind']}, as of {cohort_name(newest)}"
-    for key, value in newest["settings"].items():
+    yield f"{name}, {newest_cohort['kind']}, as of {cohort_in_words(newest_cohort)}"
+    for key, value in newest_cohort["settings"].items():
         if value not in (None, {}, []):
             text = setting_text(value)
             if key == "base_url" and server:
@@ -500,20 +530,20 @@ def settings_lines(name: str, newest: Data, server: str) -> Page:
     yield ""
 
 
-def cohort_name(stay: Data) -> str:
+def cohort_in_words(cohort: Data) -> str:
     """Return the name of a cohort in a sentence."""
-    return f"cohort {stay['cohort']}" if stay["starts_at"] else "the next cohort"
+    return f"cohort {cohort['cohort']}" if cohort["starts_at"] else "the next cohort"
 
 
-def stay_lines(stay: Data) -> Page:
+def cohort_lines(cohort: Data) -> Page:
     """Yield an agent's turns in a cohort by status, the code versions, and the settings that changed."""
-    text = cohort_name(stay)
-    if stay["starts_at"]:
-        text += f", from {minute(stay['starts_at'])}"
-    yield f"{text}: turns: {counts_text(stay['statuses']) or 'none yet'}"
-    if stay["code_versions"]:
-        yield f"  code: {plain(by_rounds(stay['code_versions']))}"
-    for key, change in stay["changed"].items():
+    text = cohort_in_words(cohort)
+    if cohort["starts_at"]:
+        text += f", from {minute_text(cohort['starts_at'])}"
+    yield f"{text}: turns: {counts_text(cohort['statuses']) or 'none yet'}"
+    if cohort["code_versions"]:
+        yield f"  code: {plain(by_rounds(cohort['code_versions']))}"
+    for key, change in cohort["changed"].items():
         yield f"  changed: {plain(setting_in_words(key, change['was'], change['is']))}"
 
 

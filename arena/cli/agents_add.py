@@ -9,8 +9,8 @@ from arena.calls.budget_warnings import rounded_dollars
 from arena.calls.probe import Probe, ProbeAnswer
 from arena.cli.check_cost import cost_data, cost_of, month_data, month_text
 from arena.cli.check_next import joining_text
-from arena.cli.model_choice import agree
-from arena.cli.output import Data, exact, plain, prints_aside, progress, run_async, typed
+from arena.cli.model_choice import confirm_offer
+from arena.cli.output import Data, command_line, from_millionths, plain, prints_to_stderr, progress, run_async
 from arena.cli.page import Page
 from arena.config import Config
 from arena.config.editing import block_lines
@@ -23,17 +23,17 @@ from markets.millionths import ONE
 
 
 def probe_all(
-    config: Config, blocks: Sequence[Block], asking: bool, yes: bool
+    config: Config, blocks: Sequence[Block], can_ask_user: bool, agreed: bool
 ) -> tuple[dict[str, ProbeAnswer], list[dict[str, str]]]:
     """Ask each model one question once the user agrees to the cost; return good answers and failures."""
-    with prints_aside():
+    with prints_to_stderr():
         probes = run_async(probes_of(config, [block["name"] for block in blocks]))
 
     environ = environment(config.folder, os.environ)
     for probe in probes.values():
         require_key(probe.settings, environ, config.folder / ".env", "; or add it with --no-probe")
-    confirm(config, probes, asking, yes)
-    with prints_aside(), progress(f"Asking {', '.join(probes)}"):
+    confirm_cost(config, probes, can_ask_user, agreed)
+    with prints_to_stderr(), progress(f"Asking {', '.join(probes)}"):
         answers = run_async(probe_answers(config, probes))
 
     good = {}
@@ -47,23 +47,25 @@ def probe_all(
     return good, failed
 
 
-def confirm(config: Config, probes: Mapping[str, Probe], asking: bool, yes: bool) -> None:
+def confirm_cost(config: Config, probes: Mapping[str, Probe], can_ask_user: bool, agreed: bool) -> None:
     """Ask the user to accept the cost of the questions; raise `ArenaError` unless they do."""
-    if yes or all(probe.worst == 0 for probe in probes.values()):
+    is_free = all(probe.worst == 0 for probe in probes.values())
+    if agreed or is_free:
         return
 
-    likely = 0
-    by_agent = cost_of(config, 1, {}).by_agent
+    # The expected cost of a question is that of the agent's part of a round.
+    expected = 0
+    usage_by_agent = cost_of(config, 1, {}).by_agent
     for name in probes:
-        spans = by_agent.get(name)
-        if spans is not None:
-            likely += spans.round.expected.cost or 0
+        usage = usage_by_agent.get(name)
+        if usage is not None:
+            expected += usage.round.expected.cost or 0
 
-    worst = sum(probe.worst or 0 for probe in probes.values())
+    most = sum(probe.worst or 0 for probe in probes.values())
     questions = "One question" if len(probes) == 1 else f"{len(probes)} models a question each"
     shown = count_text(config.markets.show, "sample market")
-    offer = f"{questions} of {shown}: about ${likely / ONE:,.2f}, at most {rounded_dollars(worst)}"
-    agree(offer, asking, "add --yes to ask, or --no-probe to add without a question")
+    offer = f"{questions} of {shown}: about ${expected / ONE:,.2f}, at most {rounded_dollars(most)}"
+    confirm_offer(offer, can_ask_user, "add --yes to ask, or --no-probe to add without a question")
 
 
 def added_data(
@@ -75,8 +77,10 @@ def added_data(
     """Return the agents added, their monthly cost, and the budget's warnings, for JSON."""
     models = {agent.name: agent.model for agent in config.agents if agent.model is not None}
     begun = read_begun(config.database, models)
-    cost = cost_of(config, len(begun.cohorts) + 1, begun.usage)
+    next_cohort = len(begun.cohorts) + 1
+    cost = cost_of(config, next_cohort, begun.usage)
     missing = missing_keys(config.agents, environment(config.folder, os.environ))
+
     added = []
     for block in blocks:
         name = block["name"]
@@ -87,13 +91,14 @@ def added_data(
                 "model": block["model"],
                 "lines": block_lines(block),
                 "measured": block.get("measured"),
-                "asked_usd": answer and exact(answer.call.cost),
+                "asked_usd": answer and from_millionths(answer.call.cost),
                 "missing_key": missing.get(name),
                 "month_usd": month_data(cost.by_agent.get(name)),
             }
         )
 
-    names = [block["name"] for block in blocks]
+    # Warnings of the added agents, and those of no agent in particular.
+    agents_to_warn_of = (None, *(block["name"] for block in blocks))
     warnings = cost_data(cost)["warnings"]
     return {
         "added": added,
@@ -102,7 +107,7 @@ def added_data(
         "unpriced": unpriced_sentences(blocks),
         "models": len(cost.estimates),
         "month_usd": month_data(cost.total),
-        "warnings": [warning for warning in warnings if warning["agent"] in (None, *names)],
+        "warnings": [warning for warning in warnings if warning["agent"] in agents_to_warn_of],
     }
 
 
@@ -110,7 +115,7 @@ def added_page(data: Data) -> Page:
     """Yield what was measured and written, the monthly cost, and any problems."""
     added = data["added"]
     for agent in filter(itemgetter("measured"), added):
-        yield f"{agent['agent']} {measured_text(agent['measured'])}."
+        yield f"{agent['agent']} {probe_result_text(agent['measured'])}."
 
     yield f"Added to {data['config']}:"
     for agent in added:
@@ -123,11 +128,11 @@ def added_page(data: Data) -> Page:
         yield f"All models: {month_text(data['month_usd'])}."
     for sentence in filter(None, (*data["unpriced"], data["joins"])):
         yield f"{sentence}."
-    yield from troubles(data)
-    yield f"Next: {typed('check')}"
+    yield from trouble_lines(data)
+    yield f"Next: {command_line('check')}"
 
 
-def troubles(data: Data) -> Page:
+def trouble_lines(data: Data) -> Page:
     """Yield the models not added, the budget's warnings and the missing keys."""
     for failure in data["failed"]:
         yield f"Not added, {failure['model']}: {plain(failure['message'])}\n→ {failure['mend']}"
@@ -138,7 +143,7 @@ def troubles(data: Data) -> Page:
             yield f"{agent['agent']} waits for {agent['missing_key']}: set it here or in .env."
 
 
-def measured_text(measured: Data) -> str:
+def probe_result_text(measured: Data) -> str:
     """Return a sentence on how a model answered the probe."""
     text = (
         "answered {answered} of {markets} markets in {seconds:g} s: {tokens_in:,} tokens in, "

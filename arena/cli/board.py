@@ -19,7 +19,7 @@ from arena.cli.board_columns import (
     SLICES,
     UNRANKED,
     reference_table,
-    with_money,
+    without_missing_money,
 )
 from arena.cli.board_kinds import all_kinds_page
 from arena.cli.options import Options
@@ -52,12 +52,14 @@ def show_board(
     with chosen.reading() as connection:
         data, page = read_view(connection, cohort, by, provisional, metaculus)
     if chosen.json or data.get("leaderboard", True):
-        chosen.answer(data, page, data, chosen.table)
+        chosen.print_answer(data, page, data, chosen.table_choice)
         return
 
-    from arena.cli.check_next import next_step
+    from arena.cli.check_next import next_round_command
 
-    chosen.answer(data, list, [f"No agent has played yet. Next: {next_step(chosen.known())}"])
+    chosen.print_answer(
+        data, list, [f"No agent has played yet. Next: {next_round_command(chosen.known_config())}"]
+    )
 
 
 def read_view(
@@ -117,57 +119,61 @@ def leaderboard_page(data: Data, choice: TableChoice) -> Page:
 
     yield ""
     if all_kinds is None:
-        yield from _tables(data, choice)
+        yield from _board_tables(data, choice)
     else:
         yield from all_kinds_page(data, choice)
     yield from _remarks(data)
 
 
-def _tables(data: Data, choice: TableChoice) -> Page:
+def _board_tables(data: Data, choice: TableChoice) -> Page:
     """Yield the tables of a board; it has no ranks until enough events have resolved."""
     rows = _board_rows(data)
     is_of_cohort = "over_all_cohorts" in data
-    early = is_early(row["events"] for row in rows)
-    order = RANK_ORDER
     has_money = data.get("money", True)
+    early = is_early(row["events"] for row in rows)
+
+    order = RANK_ORDER
     if early:
         order = EARLY_ORDERS[has_money]
         rows.sort(key=lambda row: profit_order(row["agent"], row["pnl"], row["is_reference"]))
     elif is_of_cohort:
         order = INTERVAL_ORDER
+
     community: list[dict[str, Any]] = []
     if not early or choice.columns:
         community = list(_community_rows(data, rows[0]))
         rows += community
-    columns = with_money(_columns(choice, is_of_cohort, early), has_money)
-    reasons = with_money(COHORT_UNRANKED if is_of_cohort else UNRANKED, has_money)
 
-    groups = _grouped(rows, early)
-    if "ranked" in groups:
-        yield Table(columns, groups["ranked"], choice=choice)
-    if "references" in groups:
-        yield reference_table(columns, groups["references"], choice)
-    if "unranked" in groups:
-        yield Table(reasons, groups["unranked"], "Not ranked", tells_hidden=False)
-    yield Notes(NOTES, (order,) if "ranked" in groups else ())
+    columns = without_missing_money(_columns(choice, is_of_cohort, early), has_money)
+    reasons = without_missing_money(COHORT_UNRANKED if is_of_cohort else UNRANKED, has_money)
+    tables = _rows_by_table(rows, early)
+    if "ranked" in tables:
+        yield Table(columns, tables["ranked"], choice=choice)
+    if "references" in tables:
+        yield reference_table(columns, tables["references"], choice)
+    if "unranked" in tables:
+        yield Table(reasons, tables["unranked"], "Not ranked", tells_hidden=False)
+    yield Notes(NOTES, (order,) if "ranked" in tables else ())
     if community:
         yield COMMUNITY_MEANT if is_of_cohort else f"{COMMUNITY_MEANT} {COMMUNITY_WEIGHTS}"
 
 
-def _grouped(rows: Sequence[Data], early: bool) -> dict[str, list[Data]]:
+def _rows_by_table(rows: Sequence[Data], early: bool) -> dict[str, list[Data]]:
     """Return the rows grouped by the table that they belong in."""
-    groups: dict[str, list[Data]] = {}
+    tables: dict[str, list[Data]] = {}
     for row in rows:
-        groups.setdefault(_group_of(row, early), []).append(row)
-    return groups
+        tables.setdefault(_table_of(row, early), []).append(row)
+    return tables
 
 
-def _group_of(row: Data, early: bool) -> str:
+def _table_of(row: Data, early: bool) -> str:
     """Return the table that an agent belongs in."""
     if row["is_reference"]:
         return "references"
+
     is_unranked = row["why_unranked"]
     if early:
+        # Nobody has a rank yet: only agents that have never answered stand apart.
         is_unranked = row["turns"] and not row["answered"]
     return "unranked" if is_unranked else "ranked"
 
@@ -181,6 +187,7 @@ def _columns(choice: TableChoice, is_of_cohort: bool, early: bool) -> Sequence[T
     if is_of_cohort:
         columns += ALWAYS
     if choice.columns:
+        # A user may choose any column by name, also one that an early board doesn't show by itself.
         names = {column.name for column in columns}
         columns += [column for column in COLUMNS if column.name not in names]
     return columns
@@ -190,31 +197,31 @@ def _board_rows(data: Data) -> list[dict[str, Any]]:
     """Return the rows of a board, each with its texts and its Metaculus scores."""
     metaculus = {row["agent"]: row for row in data["metaculus"]}
     calibration = {row["agent"]: row["text"] for row in data["calibration"]}
-    entries = sum(row["rank_low"] is not None for row in data["leaderboard"])
+    ranked_agents = sum(row["rank_low"] is not None for row in data["leaderboard"])
 
     rows = []
     for row in data["leaderboard"]:
         better = None
-        why = None
+        why_unranked = None
         if row["rank_low"] is not None:
-            better = better_text(row["better_than"], entries)
+            better = better_text(row["better_than"], ranked_agents)
         elif row["copies"]:
-            why = f"copies {row['copies']}"
+            why_unranked = f"copies {row['copies']}"
         if not row["ranked"]:
-            why = row["why_not"] or "too little is known"
+            why_unranked = row["why_not"] or "too little is known"
 
         agent = row["agent"]
-        beside = {"better_text": better, "why_unranked": why}
-        beside["calibration_text"] = calibration.get(agent)
-        rows.append(row | beside | {"metaculus": metaculus.get(agent)})
+        texts = {"better_text": better, "why_unranked": why_unranked}
+        texts["calibration_text"] = calibration.get(agent)
+        rows.append(row | texts | {"metaculus": metaculus.get(agent)})
     return rows
 
 
-def _community_rows(data: Data, names: Iterable[str]) -> Iterator[dict[str, Any]]:
+def _community_rows(data: Data, column_names: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Yield the community's row, the median of all agents: a reference without turns or money."""
     for score in data["metaculus"]:
         if score["agent"] == COMMUNITY:
-            row: dict[str, Any] = dict.fromkeys(names)
+            row: dict[str, Any] = dict.fromkeys(column_names)
             row |= {"agent": COMMUNITY, "is_reference": True, "brier_stated": score["brier"]}
             yield row | {"metaculus": score}
 
@@ -225,7 +232,7 @@ def _remarks(data: Data) -> Page:
         yield "Simulated markets, play money: these figures say nothing about real ones."
     if data["noise"] is not None:
         yield f"Agents with the same settings differ by {data['noise']:.4f} Brier points."
-    yield from _turns_amiss(data["leaderboard"])
+    yield from _turn_problem_lines(data["leaderboard"])
 
     thinking = thinking_words({row["agent"]: row["reasoning"] for row in data["thinking"]})
     if thinking:
@@ -240,16 +247,16 @@ def _remarks(data: Data) -> Page:
         stamps[row["agent"]] = [stamp.capitalize() for stamp in row["stamps"]]
         if row["turns"]:
             settings[row["agent"]] = _settings_of(row)
-    yield from _shared(stamps)
-    yield from _shared(settings)
+    yield from _each_remark_once(stamps)
+    yield from _each_remark_once(settings)
 
 
-def _turns_amiss(rows: Sequence[Data]) -> Page:
+def _turn_problem_lines(rows: Sequence[Data]) -> Page:
     """Yield the number of failed, late and retried turns of each agent."""
-    for key, turns in TURNS_AMISS.items():
+    for key, label in TURNS_AMISS.items():
         counts = [f"{row['agent']} {row[key]:,}" for row in rows if row[key]]
         if counts:
-            yield plain(f"{turns}: {', '.join(counts)}.")
+            yield plain(f"{label}: {', '.join(counts)}.")
 
 
 def _settings_of(row: Data) -> list[str]:
@@ -262,15 +269,15 @@ def _settings_of(row: Data) -> list[str]:
     return remarks
 
 
-def _shared(remarks: Mapping[str, Sequence[str]]) -> Page:
+def _each_remark_once(remarks_by_agent: Mapping[str, Sequence[str]]) -> Page:
     """Yield each remark once, with the agents that it is about."""
-    agents: dict[str, list[str]] = {}
-    for agent, texts in remarks.items():
-        for text in texts:
-            agents.setdefault(text, []).append(agent)
+    agents_by_remark: dict[str, list[str]] = {}
+    for agent, remarks in remarks_by_agent.items():
+        for remark in remarks:
+            agents_by_remark.setdefault(remark, []).append(agent)
 
-    for text, named in agents.items():
+    for remark, agents in agents_by_remark.items():
         who = "all"
-        if len(named) < len(remarks):
-            who = ", ".join(named)
-        yield plain(f"{text} ({who}).")
+        if len(agents) < len(remarks_by_agent):
+            who = ", ".join(agents)
+        yield plain(f"{remark} ({who}).")

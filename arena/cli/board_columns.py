@@ -47,8 +47,12 @@ def interval_bar(row: Data) -> str | None:
     """
     if row["skill_low"] is None:
         return None
+
     low = round(row["skill_low"] * CELLS_A_POINT)
     high = round(row["skill_high"] * CELLS_A_POINT)
+    skill = round(row["skill"] * CELLS_A_POINT)
+
+    # Later signs replace earlier ones in the same cell.
     signs = dict.fromkeys(range(low, high + 1), "─")
     signs[0] = "┼" if 0 in signs else "│"
     signs[low] = "├"
@@ -57,9 +61,8 @@ def interval_bar(row: Data) -> str | None:
         signs[-BAR_END] = "◀"
     if high > BAR_END:
         signs[BAR_END] = "▶"
-
-    signs[round(row["skill"] * CELLS_A_POINT)] = "●"
-    return "".join(signs.get(place, "·") for place in range(-BAR_END, BAR_END + 1))
+    signs[skill] = "●"
+    return "".join(signs.get(cell, "·") for cell in range(-BAR_END, BAR_END + 1))
 
 
 AGENT = TableColumn("agent", show=plain, narrow="cut middle")
@@ -162,16 +165,17 @@ OF_MONEY = frozenset(
 """The columns that cohorts of forecasts alone don't have."""
 
 
-def with_money(columns: Sequence[TableColumn], has_money: bool) -> Sequence[TableColumn]:
+def without_missing_money(columns: Sequence[TableColumn], has_money: bool) -> Sequence[TableColumn]:
     """Return the columns, without those of money if the cohorts have none."""
     return [column for column in columns if has_money or column.name not in OF_MONEY]
 
 
 def reference_table(columns: Sequence[TableColumn], rows: Sequence[Data], choice: TableChoice) -> Table:
     """Return the table of references, with the columns of the agents above except ranks."""
-    beside = [column for column in choice.of(columns) if column not in RANKS]
-    whole = replace(choice, wide=choice.wide or bool(choice.columns), columns="")
-    return Table(beside, rows, "References, not ranked", whole, tells_hidden=False, as_above=True)
+    shown = [column for column in choice.wanted_columns(columns) if column not in RANKS]
+    # The columns that the user named are chosen already, and none of them may be hidden.
+    without_names = replace(choice, wide=choice.wide or bool(choice.columns), columns="")
+    return Table(shown, rows, "References, not ranked", without_names, tells_hidden=False, as_above=True)
 
 
 SLICES = (

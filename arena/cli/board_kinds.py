@@ -14,7 +14,7 @@ from arena.cli.board_columns import (
     SKILL,
     reference_table,
     wide_column,
-    with_money,
+    without_missing_money,
 )
 from arena.cli.output import Data, plain
 from arena.cli.page import Notes, Page
@@ -78,26 +78,29 @@ DISTANCE = {"distance": "Distance: from the median to what happened, as a share 
 def all_kinds_page(data: Data, choice: TableChoice) -> Page:
     """Yield the board of all kinds of questions, and the scores on numbers and dates below it."""
     scores = data["all_kinds"]
-    rows = _rows(data)
+    rows = _agent_rows(data)
     early = is_early(row["events"] for row in rows)
+    order = EARLY_BRIER_ORDER
     if early:
         rows.sort(key=lambda row: brier_order(row["agent"], row["brier"]))
-
-    ranked = [row for row in rows if row["ranked"] and not row["is_reference"]]
-    references = [row for row in rows if row["is_reference"]]
-    unranked = [row for row in rows if not row["ranked"] and not row["is_reference"]]
-    order = EARLY_BRIER_ORDER
-    if not early:
+    else:
         order = INTERVAL_ORDER if data["cohort"] else RANK_ORDER
+
+    references = [row for row in rows if row["is_reference"]]
+    agents = [row for row in rows if not row["is_reference"]]
+    ranked = [row for row in agents if row["ranked"]]
+    unranked = [row for row in agents if not row["ranked"]]
+
     has_ranks = not early and any(row["rank_low"] is not None for row in rows)
     has_money = data.get("money", True)
-    columns = _columns(rows, has_money, has_ranks)
+    columns = _filled_columns(rows, has_money, has_ranks)
     if ranked:
         yield Table(columns, ranked, choice=choice)
     if references:
         yield reference_table(columns, references, choice)
     if unranked:
-        yield Table(with_money(UNRANKED, has_money), unranked, "Not ranked", tells_hidden=False)
+        reasons = without_missing_money(UNRANKED, has_money)
+        yield Table(reasons, unranked, "Not ranked", tells_hidden=False)
     yield Notes(NOTES, (order,) if ranked else ())
 
     numbers = [row for row in scores["kinds"] if row["kind"] not in WITH_BRIER]
@@ -110,30 +113,32 @@ def all_kinds_page(data: Data, choice: TableChoice) -> Page:
         yield f"- {plain(note)}"
 
 
-def _rows(data: Data) -> list[dict[str, Any]]:
+def _agent_rows(data: Data) -> list[dict[str, Any]]:
     """Return a row for each agent: its scores on all kinds, its profit and its cost."""
-    beside = {row["agent"]: row for row in data["leaderboard"]}
-    scored = data["all_kinds"]["rows"]
-    entries = sum(row["rank_low"] is not None for row in scored)
+    leaderboard = {row["agent"]: row for row in data["leaderboard"]}
+    scores = data["all_kinds"]["rows"]
+    ranked_agents = sum(score["rank_low"] is not None for score in scores)
 
     rows = []
-    for row in scored:
-        agent = row["forecaster"]
-        other = beside.get(agent, {})
+    for score in scores:
+        agent = score["forecaster"]
+        leaderboard_row = leaderboard.get(agent, {})
         better = None
-        if row["rank_low"] is not None:
-            better = better_text(row["better_than"], entries)
-        own = {"agent": agent, "better_text": better, "is_reference": other.get("is_reference", False)}
-        own |= {name: other.get(name) for name in ("pnl", "cost_usd")}
-        own["autocast"] = data["all_kinds"]["autocast"].get(agent)
-        rows.append(row | own)
+        if score["rank_low"] is not None:
+            better = better_text(score["better_than"], ranked_agents)
+
+        is_reference = leaderboard_row.get("is_reference", False)
+        row = score | {"agent": agent, "better_text": better, "is_reference": is_reference}
+        row |= {name: leaderboard_row.get(name) for name in ("pnl", "cost_usd")}
+        row["autocast"] = data["all_kinds"]["autocast"].get(agent)
+        rows.append(row)
     return rows
 
 
-def _columns(rows: Sequence[Data], has_money: bool, has_ranks: bool) -> list[TableColumn]:
+def _filled_columns(rows: Sequence[Data], has_money: bool, has_ranks: bool) -> list[TableColumn]:
     """Return the columns with a value in some row, without those of money or ranks if there are none."""
     columns = []
-    for column in with_money(COLUMNS, has_money):
+    for column in without_missing_money(COLUMNS, has_money):
         if column in RANKS and not has_ranks:
             continue
         is_empty = all(column.value_of(row) is None for row in rows)

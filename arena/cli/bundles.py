@@ -13,7 +13,7 @@ from arena.cli.output import (
     attributes,
     counts_text,
     interruptible,
-    prints_aside,
+    prints_to_stderr,
     program,
     progress,
     run_async,
@@ -47,7 +47,7 @@ Rejected = Sequence[QuarantinedRecord]
 def check_bundle(chosen: Options, folder: Path) -> None:
     """Print what is in a bundle and its mistakes; exit with status 1 if there are any."""
     report = check(folder)
-    chosen.answer({"bundle": folder, "ok": report.ok} | asdict(report), check_page, folder, report)
+    chosen.print_answer({"bundle": folder, "ok": report.ok} | asdict(report), check_page, folder, report)
     if not report.ok:
         raise typer.Exit(1)
 
@@ -56,20 +56,20 @@ def check_page(folder: Path, report: BundleReport) -> Page:
     """Yield the counts of a valid bundle, or the mistakes of another."""
     if not report.ok:
         yield Table(MISTAKES, report.mistakes)
-        named = len(report.mistakes)
-        shown = f", the first {named} of them above" if report.wrong > named else ""
+        listed = len(report.mistakes)
+        shown = f", the first {listed} of them above" if report.wrong > listed else ""
         yield f"{count_text(report.wrong, 'mistake')} in {folder}{shown}. Fix all of them before using it."
         return
 
     if report.warnings:
         yield Table(MISTAKES, report.warnings, "Times that can't be right")
-    words = (
+    summary = (
         f"{folder} is valid: {report.markets:,} markets in {report.events:,} events, "
         f"{report.prices:,} prices, {report.books:,} books, {report.resolutions:,} resolutions"
     )
     if report.last:
-        words += f", from {report.first:%Y-%m-%d} to {report.last:%Y-%m-%d}"
-    yield f"{words}."
+        summary += f", from {report.first:%Y-%m-%d} to {report.last:%Y-%m-%d}"
+    yield f"{summary}."
     yield f"Next: {program()} study replay {folder}"
 
 
@@ -85,21 +85,22 @@ def write_recorded(
     if fresh:
         rejected += sync(chosen.load_if_trusted()).quarantined
     try:
-        with chosen.reading() as connection, progress("Reading the record") as moved:
-            sightings = read_sightings(connection, since, until or now(), moved)
-            written = write(folder, sightings, rejected.append)
+        with chosen.reading() as connection, progress("Reading the record") as report_progress:
+            sightings = read_sightings(connection, since, until or now(), report_progress)
+            counts_written = write(folder, sightings, rejected.append)
     except VenueError as error:
         raise venue_error(error) from error
 
-    data = {"bundle": folder} | asdict(written) | {"left_out": rejected_data(rejected)}
-    chosen.answer(data, recorded_page, folder, written, rejected)
+    data = {"bundle": folder} | asdict(counts_written) | {"left_out": rejected_data(rejected)}
+    chosen.print_answer(data, recorded_page, folder, counts_written, rejected)
     if rejected:
         raise typer.Exit(2)
 
 
-def recorded_page(folder: Path, written: WriteCounts, rejected: Rejected) -> Page:
+def recorded_page(folder: Path, counts_written: WriteCounts, rejected: Rejected) -> Page:
     """Yield the counts added to a bundle, and the records that it can't hold."""
-    counts = f"{written.pages:,} pages, {written.prices:,} prices, {written.resolutions:,} resolutions"
+    pages = f"{counts_written.pages:,} pages"
+    counts = f"{pages}, {counts_written.prices:,} prices, {counts_written.resolutions:,} resolutions"
     yield f"{folder}: {counts} added"
     yield from rejected_lines(rejected)
     yield f"Next: {program()} check {folder}"
@@ -119,26 +120,32 @@ def write_past(chosen: Options, folder: Path, venue: str, request: PastRequest) 
     opened = open_past(config, venue, rejected.append)
     hint = "the same command continues it"
     try:
-        with prints_aside(), interruptible("stopped; what was read is kept", hint), stages() as moved:
-            summary = run_async(collect(venue, opened, request, folder, moved, rejected.append))
+        with (
+            prints_to_stderr(),
+            interruptible("stopped; what was read is kept", hint),
+            stages() as report_stage,
+        ):
+            summary = run_async(collect(venue, opened, request, folder, report_stage, rejected.append))
     except VenueError as error:
         raise venue_error(error) from error
 
     data = {"bundle": folder, "venue": venue} | attributes(request, "since", "until")
     data |= asdict(summary) | {"rejected": rejected_data(rejected)}
     data["left_out"] = dict(summary.left_out)  # asdict would turn a Counter into counts of its pairs
-    chosen.answer(data, past_page, folder, summary, rejected)
+    chosen.print_answer(data, past_page, folder, summary, rejected)
     if rejected:
         raise typer.Exit(2)
 
 
-def names_at_venue(names: Sequence[str]) -> tuple[str, ...]:
+def checked_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names without duplicates; raise `ArenaError` for one that can't be part of an address."""
     for name in names:
         if not is_name(name):
             hint = "a name has only letters, digits, . _ and -; it is the last part of the market's address"
             raise ArenaError("bad_name", f"{name[:80]!r} is no market, event or tag name", hint)
-    return tuple(dict.fromkeys(names))
+
+    without_duplicates = dict.fromkeys(names)
+    return tuple(without_duplicates)
 
 
 def past_page(folder: Path, summary: PastSummary, rejected: Rejected) -> Page:

@@ -19,7 +19,7 @@ def check_cassette(chosen: Options, path: Path) -> None:
     """Replay a cassette offline and print what is read; exit with status 1 if some part yields nothing."""
     cassette = read_cassette(path)
     data = run_async(_replay_data(cassette)) | {"cassette": path}
-    chosen.answer(data, replay_page, data)
+    chosen.print_answer(data, replay_page, data)
     if not data["ok"]:
         raise typer.Exit(1)
 
@@ -73,7 +73,7 @@ def recorded_page(data: Data) -> Page:
     yield f"Recorded in {data['file']} ({data['bytes'] / 1_000:.0f} KB), and replayed without a network:"
     fields = {row["venue"]: venue_text(row) for row in data["venues"]}
     fields |= dict.fromkeys(data["models"], "its answer")
-    yield Fields(fields | dict(_removed(data)))
+    yield Fields(fields | dict(_removal_counts(data)))
     for fault in data["faults"]:
         yield f"Not recorded: {fault}"
     yield "Look through it before you send it: rules find what looks like a secret, not what only you know."
@@ -84,12 +84,12 @@ def replay_page(data: Data) -> Page:
     yield f"{data['cassette']}, taken on {data['taken']:%Y-%m-%d}, replayed without a network:"
     fields = {row["venue"]: venue_text(row) for row in data["venues"]}
     fields |= {row["model"]: row["fault"] or "its answer" for row in data["models"]}
-    yield Fields(fields | dict(_removed(data)))
+    yield Fields(fields | dict(_removal_counts(data)))
     if data["source"]:
         yield plain(data["source"])
 
 
-def _removed(data: Data) -> Iterator[tuple[str, str]]:
+def _removal_counts(data: Data) -> Iterator[tuple[str, str]]:
     """Yield the counts of what was stripped and trimmed, by kind."""
     for name in ("stripped", "trimmed"):
         yield name, counts_text(data[name]) or "nothing"

@@ -34,17 +34,19 @@ def check_data(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
     models = {agent.name: agent.model for agent in config.agents if agent.model is not None}
     begun = read_begun(config.database, models, config.markets.venue)
     coming = coming_cohort(config, begun, at, environ)
-    cost = cost_of(config, coming.next_cohort or coming.cohorts_begun + 1, begun.usage)
-    found = check_config(config, environ)
+    next_number = coming.next_cohort or coming.cohorts_begun + 1
+    cost = cost_of(config, next_number, begun.usage)
+    findings = check_config(config, environ)
 
     data = config_data(config, at) | asdict(coming) | changes_data(config, begun.last, at)
-    data |= asdict(expected_ends(config, begun.offered)) | asdict(found) | asdict(config_proofs(config, at))
+    data |= asdict(expected_ends(config, begun.offered)) | asdict(findings)
+    data |= asdict(config_proofs(config, at))
     return data | {
         "cost": cost_data(cost),
         "month_usd": month_data(cost.total),
         "joins": joining_text(config, begun, begun.playing, at) or None,
         "unproven": list(map(asdict, unproven_agents(config, begun))),
-        "warnings": list(map(asdict, config_warnings(config, cost, found))),
+        "warnings": list(map(asdict, config_warnings(config, cost, findings))),
     }
 
 
@@ -55,7 +57,7 @@ def config_data(config: Config, at: datetime) -> dict[str, Any]:
     for agent in config.agents:
         data = attributes(agent, "name", "kind", "model", "of")
         data["settings"] = agent.settings.model_dump(mode="json")
-        agents.append(data | {"thinking": thinking_of(agent.settings)})
+        agents.append(data | {"thinking": thinking_level(agent.settings)})
 
     return attributes(cohorts, "rounds", "keep_deciding", "bankroll") | {
         "config": str(config.file),
@@ -79,7 +81,7 @@ def config_data(config: Config, at: datetime) -> dict[str, Any]:
     }
 
 
-def thinking_of(settings: KindSettings) -> str | None:
+def thinking_level(settings: KindSettings) -> str | None:
     """Return how much thinking is asked of an agent's model; None without a model or with a demo model."""
     model = model_settings(settings)
     if model is None or model.model.startswith(DEMO):
@@ -95,9 +97,11 @@ def cannot_answer(data: Data) -> bool:
 def is_faulty(data: Data) -> bool:
     """Tell whether a model can't answer, files or the record can't be read, or a public mock turn failed."""
     questions = data["questions"] or {}
-    has_faults = bool(data["file_faults"] or questions.get("faults"))
+    has_file_faults = bool(data["file_faults"] or questions.get("faults"))
+
+    # A public season plays a mock turn of each agent: one without a forecast has failed.
     mock_turn_failed = data["public"] and not all(agent["forecasts"] for agent in data["cost"]["agents"])
-    return cannot_answer(data) or has_faults or mock_turn_failed or bool(data["record_trouble"])
+    return cannot_answer(data) or has_file_faults or mock_turn_failed or bool(data["record_trouble"])
 
 
 def check_page(data: Data, choice: TableChoice) -> Page:
@@ -110,7 +114,7 @@ def check_page(data: Data, choice: TableChoice) -> Page:
     costs = costs_text(data["month_usd"], data["budget"], models)
     yield Fields({"Starts": start_text(data), "Costs": costs})
     yield from warning_lines(data)
-    yield from replacements(data)
+    yield from replacement_notes(data)
     if data["joins"]:
         yield f"Note: {data['joins']}."
     yield ""
@@ -143,7 +147,7 @@ def warning_lines(data: Data) -> Page:
         yield text
 
 
-def replacements(data: Data) -> Page:
+def replacement_notes(data: Data) -> Page:
     """Yield a note on agents without a good turn so far in a playing cohort, and on their changed blocks."""
     codes = {agent["name"]: code_of(agent["kind"], agent["settings"]) for agent in data["agents"]}
     for cohort in data["unproven"]:
@@ -151,33 +155,36 @@ def replacements(data: Data) -> Page:
         if cohort["changed"]:
             names = ", ".join(cohort["changed"])
             yield f"Note: In cohort {number} {names} uses the changed block from the next round on."
-        left = [name for name in cohort["unchanged"] if name not in data["missing_keys"]]
-        if left:
-            yield f"Note: {unproven_hint(left, codes)} (cohort {number})."
+
+        # An agent without its key hasn't failed: it waits.
+        unproven = [name for name in cohort["unchanged"] if name not in data["missing_keys"]]
+        if unproven:
+            yield f"Note: {unproven_hint(unproven, codes)} (cohort {number})."
 
 
 def line_up(data: Data, choice: TableChoice) -> Page:
     """Yield a table of who plays and at what cost, and its legend."""
     cost = data["cost"]
-    costs = {agent["agent"]: agent for agent in cost["agents"] if not agent["trouble"]}
+    cost_by_agent = {agent["agent"]: agent for agent in cost["agents"] if not agent["trouble"]}
     rows = []
     for agent in data["agents"]:
-        plays = agent["model"] or ", ".join(agent["of"]) or None
-        rows.append(agent | {"plays": plays, "cost": costs.get(agent["name"])})
-    if len(costs) > 1:
+        model_or_sources = agent["model"] or ", ".join(agent["of"]) or None
+        rows.append(agent | {"plays": model_or_sources, "cost": cost_by_agent.get(agent["name"])})
+    if len(cost_by_agent) > 1:
         rows.append({"name": "all", "kind": "", "plays": "", "cost": cost["total"]})
     yield Table(LINE_UP, rows, choice=choice)
 
-    if costs:
-        played = ""
+    if cost_by_agent:
+        measured = ""
         for agent in cost["agents"]:
             if agent["from_turns"]:
-                played += f"{agent['agent']}: from its newest {count_text(agent['from_turns'], 'turn')}. "
+                turns = count_text(agent["from_turns"], "turn")
+                measured += f"{agent['agent']}: from its newest {turns}. "
         rounds = "A cohort has {cohort} rounds; a month has {month:g} in all cohorts."
         rounds = rounds.format_map(cost["rounds"])
         yield (
             "Low: every question once, answered briefly, or what an agent used if less. Expected: with usual "
-            f"thinking, a guess until it has played. High: the most that budgets reserve. {played}{rounds}"
+            f"thinking, a guess until it has played. High: the most that budgets reserve. {measured}{rounds}"
         )
         yield ""
 
@@ -186,27 +193,29 @@ def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
     """Yield the labelled settings: rounds, rules, markets, evidence, budget and record."""
     universe = data["universe"]
     rules = data["rules"]
-    every = timedelta(seconds=data["decide_every_seconds"])
-    often = f"{data['rounds']} a cohort, {data['decide']}"
-    if data["cohorts"] != 1 and data["rounds"] < WEEK // every:
-        played = duration_text(every * data["rounds"])
-        often += f": {played} of each week (`rounds: 1 week` plays all of it)"
-    yield "rounds", f"{often}; the newest {data['keep_deciding']} cohorts decide"
+    interval = timedelta(seconds=data["decide_every_seconds"])
+    rounds = f"{data['rounds']} a cohort, {data['decide']}"
+    leaves_days_out = data["rounds"] < WEEK // interval
+    if data["cohorts"] != 1 and leaves_days_out:
+        played = duration_text(interval * data["rounds"])
+        rounds += f": {played} of each week (`rounds: 1 week` plays all of it)"
+    yield "rounds", f"{rounds}; the newest {data['keep_deciding']} cohorts decide"
     if rules.get("money", True):
         yield from money_fields(data)
+
     shown = f"up to {universe['show']} a round from {data['venue']}, {universe['per_event']} an event"
     if data["questions"]:
         shown += f", {data['questions']['questions']:,} in the folder"
     yield "markets", f"{shown}, closing within {universe['closes_within'] / 86_400:g} days"
     yield "ends", ends_text(data)
-
     yield "evidence", evidence_text(data)
-    thinking = {agent["name"]: agent["thinking"] for agent in data["agents"]}
-    text = thinking_words(thinking)
-    if len({*thinking.values()} - {None}) > 1:
-        text += "; `reasoning` under `ask` sets one level for all"
-    if text:
-        yield "thinking", text
+
+    levels = {agent["name"]: agent["thinking"] for agent in data["agents"]}
+    thinking = thinking_words(levels)
+    if len({*levels.values()} - {None}) > 1:
+        thinking += "; `reasoning` under `ask` sets one level for all"
+    if thinking:
+        yield "thinking", thinking
 
     yield "budget", limits_text(data["budget"])
     yield "heads", PUBLIC_HEADS if data["public"] else heads_text(data["heads"])
@@ -261,13 +270,13 @@ def proof_text(proof: Data) -> str:
     return f"{name} last proved {proof['on']}, {ago} ({', '.join(proof['shows'])})"
 
 
-def range_of(key: str) -> Callable[[Data], str]:
+def range_writer(key: str) -> Callable[[Data], str]:
     """Return a function that writes the low and the high of a row's calls or tokens."""
 
-    def write(used: Data) -> str:
-        least = thousands_text(used["low"][key])
-        most = thousands_text(used["high"][key])
-        return least if least == most else f"{least}–{most}"
+    def write(usage: Data) -> str:
+        low = thousands_text(usage["low"][key])
+        high = thousands_text(usage["high"][key])
+        return low if low == high else f"{low}–{high}"
 
     return write
 
@@ -293,8 +302,8 @@ LINE_UP = (
     TableColumn("month", "$ a month", dollars_text, value="cost.month"),
     TableColumn("round", "$ a round", dollars_text, value="cost.round", gives_way=1),
     TableColumn("cohort", "$ a cohort", dollars_text, value="cost.cohort", gives_way=4),
-    TableColumn("calls", show=range_of("calls"), value="cost.round", gives_way=2),
-    TableColumn("tokens_in", "tokens in", range_of("tokens_in"), value="cost.round", gives_way=3),
-    TableColumn("tokens_out", "out", range_of("tokens_out"), value="cost.round", gives_way=3),
+    TableColumn("calls", show=range_writer("calls"), value="cost.round", gives_way=2),
+    TableColumn("tokens_in", "tokens in", range_writer("tokens_in"), value="cost.round", gives_way=3),
+    TableColumn("tokens_out", "out", range_writer("tokens_out"), value="cost.round", gives_way=3),
 )
 """The line-up with its cost: expected (low–high)."""

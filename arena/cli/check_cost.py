@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from agents.providers import DEMO
-from arena.cli.output import Data, attributes, exact, prints_aside, run_async
+from arena.cli.output import Data, attributes, from_millionths, prints_to_stderr, run_async
 from arena.cli.table import UNKNOWN
 from arena.clock import now
 from arena.config import Config
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def cost_of(config: Config, number: int, usage: "Mapping[str, RecentUsage]") -> LineUpCost:
     """Return the estimated use of cohort `number`, by agent and in total, and the budget's warnings."""
-    with prints_aside():
+    with prints_to_stderr():
         return run_async(line_up_cost(config, number, usage, now().date()))
 
 
@@ -38,9 +38,9 @@ def cost_data(cost: LineUpCost) -> dict[str, Any]:
     agents = []
     for estimate in cost.estimates:
         spans = spans_data(cost.by_agent.get(estimate.agent))
-        call = {"call_usd": exact(estimate.first.cost), "from_turns": estimate.turns}
-        call["forecasts"] = estimate.forecasts
-        agents.append({"agent": estimate.agent, "trouble": estimate.trouble or None} | spans | call)
+        first_call = {"call_usd": from_millionths(estimate.first.cost), "from_turns": estimate.turns}
+        first_call["forecasts"] = estimate.forecasts
+        agents.append({"agent": estimate.agent, "trouble": estimate.trouble or None} | spans | first_call)
 
     warnings = []
     for warning in cost.warnings:
@@ -60,10 +60,11 @@ def spans_data(spans: UsageBySpan | None) -> dict[str, Any]:
     """Return the use of a round, a cohort and a month, for JSON; empty if it is unknown."""
     if spans is None:
         return {}
+
     data = asdict(spans)
     for bounds in data.values():
-        for used in bounds.values():
-            used["usd"] = exact(used.pop("cost"))
+        for usage in bounds.values():
+            usage["usd"] = from_millionths(usage.pop("cost"))
     return data
 
 
@@ -71,7 +72,9 @@ def month_data(spans: UsageBySpan | None) -> dict[str, float | None] | None:
     """Return the low, expected and high dollars of a month; None if they are unknown."""
     if spans is None:
         return None
-    return {bound: used["usd"] for bound, used in spans_data(spans)["month"].items()}
+
+    month = spans_data(spans)["month"]
+    return {bound: usage["usd"] for bound, usage in month.items()}
 
 
 def costs_text(
@@ -106,14 +109,14 @@ def month_text(usd: Mapping[str, float | None] | None) -> str:
     """
     if usd is None:
         return "unknown"
-    most = usd["high"]
-    if most == 0:
+    high = usd["high"]
+    if high == 0:
         return FREE
 
     text = bounds_text(**usd)
     if text != UNKNOWN:
         return f"about ${text} a month"
-    return "unknown" if most is None else f"unknown, at most ${most:,.2f} a month"
+    return "unknown" if high is None else f"unknown, at most ${high:,.2f} a month"
 
 
 def dollars_text(costs: Data) -> str:
@@ -129,11 +132,11 @@ def bounds_text(low: float | None, expected: float | None, high: float | None) -
     if low is None or expected is None:
         return UNKNOWN
 
-    least = money_text(low)
-    most = "?" if high is None else money_text(high)
-    if least == most:
-        return least
-    return f"{money_text(expected)} ({least}–{most})"
+    low_text = money_text(low)
+    high_text = "?" if high is None else money_text(high)
+    if low_text == high_text:
+        return low_text
+    return f"{money_text(expected)} ({low_text}–{high_text})"
 
 
 def money_text(usd: float) -> str:
@@ -147,6 +150,7 @@ def money_text(usd: float) -> str:
     if usd >= 100:
         return f"{usd:,.0f}"
 
+    # Below ten cents, add decimals until two significant figures show.
     places = 2
     while usd < 0.1 and places < 6 and usd * 10**places < 9.95:
         places += 1

@@ -12,7 +12,7 @@ from arena.calls.budget_warnings import rounded_dollars
 from arena.calls.ping import PingTarget, remark
 from arena.cassettes.recording import CassetteRecording, write_cassette
 from arena.cli.cassettes import recorded_data, recorded_page
-from arena.cli.output import Data, attributes, exact, prints_aside, run_async
+from arena.cli.output import Data, attributes, from_millionths, prints_to_stderr, run_async
 from arena.cli.page import Page, print_page
 from arena.cli.table import Table, TableColumn
 from arena.clock import now
@@ -64,18 +64,19 @@ def check_live(
     targets = []
     if agents or not venues:
         targets = models_of(config, agents)
-    names = venues
+
+    venue_names = venues
     if not venues and not agents and stamp_of(config) == "live":
-        names = [config.markets.venue]
+        venue_names = [config.markets.venue]
     if targets and not quiet:
         print_page(["", cost_sentence(targets)])
         sys.stdout.flush()
 
     recording = CassetteRecording(config, now().replace(microsecond=0)) if record else None
-    with prints_aside():
-        live, calls = run_async(live_answers(config, names, targets, recording))
+    with prints_to_stderr():
+        checks, calls = run_async(live_answers(config, venue_names, targets, recording))
     data: dict[str, Any] = {
-        "live": list(map(venue_data, live)),
+        "live": list(map(venue_data, checks)),
         "models": [model_data(target, call, config) for target, call in zip(targets, calls, strict=True)],
     }
     if recording is not None:
@@ -86,19 +87,22 @@ def check_live(
 
 
 async def live_answers(
-    config: Config, names: Sequence[str], targets: Sequence[PingTarget], recording: CassetteRecording | None
+    config: Config,
+    venue_names: Sequence[str],
+    targets: Sequence[PingTarget],
+    recording: CassetteRecording | None,
 ) -> tuple[list[VenueCheck], list[Call]]:
     """Ask venues and models, record those that answer if there is a recording, and return the answers."""
-    live = await asyncio.gather(*(check_venue(config, name) for name in names))
+    checks = await asyncio.gather(*(check_venue(config, name) for name in venue_names))
     if recording is None:
-        return live, await check_models(config, targets)
+        return checks, await check_models(config, targets)
 
-    for check in live:
+    for check in checks:
         if check.error is None:
             await recording.visit(check.venue)
     calls = await check_models(config, targets, recording.models.ping)
     await recording.finish()
-    return live, calls
+    return checks, calls
 
 
 def write_recorded(config: Config, recording: CassetteRecording) -> dict[str, Any]:
@@ -115,11 +119,12 @@ def model_data(target: PingTarget, call: Call, config: Config) -> dict[str, Any]
     trouble = None
     if call.error is not None:
         trouble = call_trouble(call.error)
+
     if trouble is not None and trouble.code == "auth":
-        known = environment(config.folder, os.environ)
-        place = key_place(target.settings, known, os.environ)
-        if place:
-            trouble.hint = f"check {place}, and whether that key may use this model"
+        with_env_file = environment(config.folder, os.environ)
+        key_source = key_place(target.settings, with_env_file, os.environ)
+        if key_source:
+            trouble.hint = f"check {key_source}, and whether that key may use this model"
 
     return {
         "model": target.settings.model,
@@ -128,7 +133,7 @@ def model_data(target: PingTarget, call: Call, config: Config) -> dict[str, Any]
         "served_as": call.model or None,
         "form": call.rung,
         "latency_ms": call.latency_ms,
-        "cost_usd": exact(call.cost),
+        "cost_usd": from_millionths(call.cost),
         "remark": remark(call) or None,
         "error": trouble and trouble.as_dict(),
     }
@@ -140,7 +145,7 @@ def venue_data(check: VenueCheck) -> dict[str, Any]:
     return data | {"ok": check.error is None, "error": check.error and check.error.as_dict()}
 
 
-def live_status(data: Data) -> int:
+def exit_status_of(data: Data) -> int:
     """Return the exit status: 0 if all could be reached, 1 if none, 2 if only some."""
     rows = [*data["live"], *data["models"]]
     reached = sum(row["ok"] for row in rows)
@@ -149,14 +154,15 @@ def live_status(data: Data) -> int:
     return 2 if reached else 1
 
 
-def command_after(data: Data, otherwise: str, venues: Sequence[str], agents: Sequence[str]) -> str:
+def next_or_retry_command(data: Data, next_command: str, venues: Sequence[str], agents: Sequence[str]) -> str:
     """Return the command that tries these venues and agents again unless all were reached.
 
-    >>> command_after({"live": [{"ok": False}], "models": []}, "run", ["kalshi"], ["eve"])
+    >>> next_or_retry_command({"live": [{"ok": False}], "models": []}, "run", ["kalshi"], ["eve"])
     'check --live --venue kalshi --model eve'
     """
-    if not live_status(data):
-        return otherwise
+    all_reached = exit_status_of(data) == 0
+    if all_reached:
+        return next_command
 
     words = ["check", "--live"]
     for name in venues:
@@ -170,8 +176,8 @@ def cost_sentence(targets: Sequence[PingTarget]) -> str:
     """Return a sentence on what the questions may cost."""
     most = sum(target.worst or 0 for target in targets)
     unknown = [target.settings.model for target in targets if target.worst is None]
-    many = "one model" if len(targets) == 1 else f"each of {len(targets)} models"
-    sentence = f"Asking {many} a tiny question: {rounded_dollars(most)} at most"
+    whom = "one model" if len(targets) == 1 else f"each of {len(targets)} models"
+    sentence = f"Asking {whom} a tiny question: {rounded_dollars(most)} at most"
     if unknown:
         sentence += f", and the cost of {', '.join(unknown)} is unknown"
     return f"{sentence}."

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from arena.cli.output import Data, minute, plain, typed
+from arena.cli.output import Data, command_line, minute_text, plain
 from arena.clock import now
 from arena.cohorts.diff import changes_in_words, diff_data
 from arena.config import Config
@@ -32,7 +32,7 @@ def ends_text(data: Data) -> str:
         return (
             f"about {ends} or more markets a month, if every round is full (no catalogue has been read yet)"
         )
-    return f"about {ends} markets a month (by the catalogue of {minute(data['ends_at'])} UTC)"
+    return f"about {ends} markets a month (by the catalogue of {minute_text(data['ends_at'])} UTC)"
 
 
 def start_text(data: Data) -> str:
@@ -40,25 +40,26 @@ def start_text(data: Data) -> str:
     if data["record_trouble"]:
         return f"unknown, as the record can't be read: {data['record_trouble']}"
 
-    count = data["cohorts"]
+    planned = data["cohorts"]
     by_hand = data["cohorts_by_hand"]
     if data["next_start"] is None:
-        begun = data["cohorts_begun"] - by_hand
-        text = f"none: {begun} of {count_text(count, 'cohort')}"
+        begun_on_schedule = data["cohorts_begun"] - by_hand
+        text = f"none: {begun_on_schedule} of {count_text(planned, 'cohort')}"
         if by_hand:
             text += f" and {by_hand} off schedule"
         return f"{text} started, and none is scheduled"
 
-    when = f"{minute(data['next_start'])} UTC"
+    when = f"{minute_text(data['next_start'])} UTC"
     if data["next_start_at_once"]:
         when = "now, with arena run or arena run --round"
     elif data["next_start_missed"]:
         when = f"as soon as you start arena run (its scheduled start, {when}, has passed)"
     text = f"{when}: cohort {data['next_cohort']}"
-    if count and not by_hand:
-        text += f" of {count}"
+    if planned and not by_hand:
+        text += f" of {planned}"
 
-    is_last = count and data["next_cohort"] - by_hand >= count
+    # Cohorts started by hand don't count toward those planned.
+    is_last = planned and data["next_cohort"] - by_hand >= planned
     if is_last:
         return text
     return f"{text}; then one a week"
@@ -77,17 +78,17 @@ def joining_text(
 
     coming = coming_cohort(config, begun, at or now(), os.environ)
     joins = f"{list_names(names)} {'joins' if len(names) == 1 else 'join'} with"
-    command = typed("admin cohort start")
+    start_now = command_line("admin cohort start")
     if coming.next_start is None:
-        return f"{joins} the next cohort, and none is scheduled; {command} begins one now"
+        return f"{joins} the next cohort, and none is scheduled; {start_now} begins one now"
 
     when = f"on {coming.next_start:%A, %Y-%m-%d}"
     if coming.next_start_missed:
         when = "as soon as arena run is started"
-    return f"{joins} cohort {coming.next_cohort} {when}; {command} begins it now"
+    return f"{joins} cohort {coming.next_cohort} {when}; {start_now} begins it now"
 
 
-def read_joining(connection: Connection, config: Config, at: datetime | None = None) -> str:
+def read_joining_text(connection: Connection, config: Config, at: datetime | None = None) -> str:
     """Return what `joining_text` says by the record of now."""
     # It takes long to load, and without a record nobody needs it.
     from arena.record.queries.cohorts import read_cohorts, read_newest_time
@@ -98,12 +99,12 @@ def read_joining(connection: Connection, config: Config, at: datetime | None = N
     return joining_text(config, begun, playing, at)
 
 
-def next_step(config: Config | None) -> str:
+def next_round_command(config: Config | None) -> str:
     """Return the command that plays the next round."""
     if config is None:
-        return typed("run --round")
+        return command_line("run --round")
     coming = coming_cohort(config, read_begun(config.database, {}), now(), os.environ)
-    return typed(coming.next_command)
+    return command_line(coming.next_command)
 
 
 def changes_data(config: Config, last: Cohort | None, at: datetime) -> dict[str, Any]:
@@ -126,7 +127,7 @@ def changes_text(data: Data) -> str:
     if not lines:
         return f"none since cohort {number}"
 
-    shown = lines[:MOST]
+    listed = lines[:MOST]
     if len(lines) > MOST:
-        shown.append(f"and {len(lines) - MOST} more: arena show cohort {number} next")
-    return f"since cohort {number}: {'; '.join(shown)}"
+        listed.append(f"and {len(lines) - MOST} more: arena show cohort {number} next")
+    return f"since cohort {number}: {'; '.join(listed)}"

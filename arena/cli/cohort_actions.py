@@ -5,10 +5,10 @@ from contextlib import closing, suppress
 
 import typer
 
-from arena.cli.check_next import next_step
+from arena.cli.check_next import next_round_command
 from arena.cli.cohorts import overviews
 from arena.cli.options import Options, given_instant
-from arena.cli.output import attributes, minute, prints_aside, typed
+from arena.cli.output import attributes, command_line, minute_text, prints_to_stderr
 from arena.cli.page import Page
 from arena.clock import now
 from arena.errors import ArenaError, count_text
@@ -29,34 +29,36 @@ CHANGES = {
 
 def start(chosen: Options, at: str | None, baselines: bool) -> None:
     """Start a cohort from the config, at a time or as soon as possible, and print its settings."""
-    wanted = given_instant(at)
-    with prints_aside():
+    start_at = given_instant(at)
+    with prints_to_stderr():
         config = chosen.load_to_play(os.environ, beside=True)
         file = record_file(config.database)
-        is_new = file is not None and not file.exists()
+        makes_record = file is not None and not file.exists()
         with closing(Record.open(config.database)) as record:
+            # Without an environment no model's key is asked for.
             environ = None if baselines else os.environ
-            cohort = start_by_hand(config, record, wanted, environ, now())
+            cohort = start_by_hand(config, record, start_at, environ, now())
 
     names = [entrant.name for entrant in cohort.entrants]
     data = {"cohort": cohort.number, "agents": names}
     data |= attributes(cohort, "starts_at", "by_hand", "rounds", "config_hash")
-    new_record = str(file) if is_new else ""
-    chosen.answer(data, start_page, cohort, ", ".join(names), next_step(config), new_record)
+    new_record = str(file) if makes_record else ""
+    next_command = next_round_command(config)
+    chosen.print_answer(data, start_page, cohort, ", ".join(names), next_command, new_record)
 
 
-def start_page(cohort: Cohort, names: str, following: str, new_record: str) -> Page:
+def start_page(cohort: Cohort, names: str, next_command: str, new_record: str) -> Page:
     """Yield the start of a cohort, its agents, and the next command.
 
     `new_record` is the file of the record, if that was made for it: its name may have been mistyped.
     """
     if new_record:
         yield f"{new_record} is a new record"
-    words = f"Cohort {cohort.number} starts on {minute(cohort.starts_at)} UTC"
+    start = f"Cohort {cohort.number} starts on {minute_text(cohort.starts_at)} UTC"
     if not cohort.by_hand:
-        words += " (as scheduled)"
-    yield f"{words}: {count_text(cohort.rounds, 'round')}; agents {names}"
-    yield f"Next: {following}"
+        start += " (as scheduled)"
+    yield f"{start}: {count_text(cohort.rounds, 'round')}; agents {names}"
+    yield f"Next: {next_command}"
 
 
 def change(chosen: Options, action: str, number: str, yes: bool) -> None:
@@ -65,35 +67,36 @@ def change(chosen: Options, action: str, number: str, yes: bool) -> None:
     Ending is final: the user is asked to confirm it, unless `yes` is set.
     """
     with suppress(OlderRecord):  # it exists, and will be upgraded when it is opened
-        connect(chosen.record(), read_only=True).dispose()
+        connect(chosen.record_address(), read_only=True).dispose()
+
     with chosen.writing() as record:
         stored = numbered_cohort(record.cohorts(), number)
         _check_open(stored, number, action)
         if action == "end":
-            is_new = stored.stopped_at is None
-            if is_new:
+            has_effect = stored.stopped_at is None
+            if has_effect:
                 _confirm_end(chosen, number, yes)
                 record.write_unfenced(stop_cohort, stored.id, now())
         elif action == "pause":
-            is_new = stored.paused_at is None
-            if is_new:
+            has_effect = stored.paused_at is None
+            if has_effect:
                 _check_deciding(chosen, number, stored)
                 record.write_unfenced(pause_cohort, stored.id, now())
         else:
-            is_new = stored.paused_at is not None
-            if is_new:
+            has_effect = stored.paused_at is not None
+            if has_effect:
                 record.write_unfenced(pause_cohort, stored.id, None)
 
-    done, words, following = CHANGES[action]
-    end = "." if is_new else " already; nothing was changed."
-    lines = [f"Cohort {number} {words}{end}", f"Next: {typed(following.format(number))}"]
-    chosen.answer({"cohort": int(number), done: True, "changed": is_new}, iter, lines)
+    key, state, next_command = CHANGES[action]
+    end = "." if has_effect else " already; nothing was changed."
+    lines = [f"Cohort {number} {state}{end}", f"Next: {command_line(next_command.format(number))}"]
+    chosen.print_answer({"cohort": int(number), key: True, "changed": has_effect}, iter, lines)
 
 
 def _check_open(stored: StoredCohort, number: str, action: str) -> None:
     """Raise `ArenaError` if a cohort has ended, or was ended by hand and the action is another."""
     if stored.ended_at is not None:
-        message = f"cohort {number} ended on {minute(stored.ended_at)} UTC"
+        message = f"cohort {number} ended on {minute_text(stored.ended_at)} UTC"
         raise ArenaError("ended", message, "arena show cohorts shows the others")
     if stored.stopped_at is not None and action != "end":
         message = f"cohort {number} was ended by hand and makes no more decisions"
@@ -113,9 +116,9 @@ def _confirm_end(chosen: Options, number: str, yes: bool) -> None:
 
 def _check_deciding(chosen: Options, number: str, stored: StoredCohort) -> None:
     """Raise `ArenaError` if a cohort has no rounds left, or newer ones decide in its place."""
-    with chosen.planned() as (config, connection):
-        every = overviews(connection, config)
-    for overview in every:
+    with chosen.config_and_record() as (config, connection):
+        all_overviews = overviews(connection, config)
+    for overview in all_overviews:
         if overview.stored.id == stored.id and overview.state == "tracked":
             message = f"cohort {number} makes no more decisions: no rounds are left, or newer ones decide"
             raise ArenaError("tracked", message, "its positions are settled and valued either way")

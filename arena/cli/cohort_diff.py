@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.cli.options import Options
-from arena.cli.output import Data, plain, prints_aside
+from arena.cli.output import Data, plain, prints_to_stderr
 from arena.cli.page import Page
 from arena.clock import now
 from arena.cohorts.diff import CohortChanges, changes_in_words, cohort_changes, diff_data, text_diff
@@ -22,31 +22,34 @@ PLANNED = "next"
 
 def compare(chosen: Options, before: str, after: str, texts: bool) -> None:
     """Print what changed from one cohort to another; with `texts` also the changes in prompts."""
-    plans = PLANNED in (before, after)
-    with prints_aside(), chosen.planned(extensions=plans) as (config, connection):
-        first, first_texts = side(connection, config, before)
-        second, second_texts = side(connection, config, after)
+    needs_config_code = PLANNED in (before, after)
+    with prints_to_stderr(), chosen.config_and_record(extensions=needs_config_code) as (config, connection):
+        first, first_texts = cohort_and_prompts(connection, config, before)
+        second, second_texts = cohort_and_prompts(connection, config, after)
         changes = cohort_changes(first, second, kinds_of(config))
 
     data = {"before": before, "after": after} | diff_data(changes)
-    edits: dict[str, Sequence[str]] = {}
+    prompt_diffs: dict[str, Sequence[str]] = {}
     if texts:
-        data["texts"] = edits
+        data["texts"] = prompt_diffs
         for name in changes.edited:
-            old = first_texts.get(first.prompts[name], "")
-            edits[name] = text_diff(name, old, second_texts.get(second.prompts[name], ""))
-    chosen.answer(data, diff_page, changes, edits, before, after)
+            old_text = first_texts.get(first.prompts[name], "")
+            new_text = second_texts.get(second.prompts[name], "")
+            prompt_diffs[name] = text_diff(name, old_text, new_text)
+    chosen.print_answer(data, diff_page, changes, prompt_diffs, before, after)
 
 
 def kinds_of(config: Config | None) -> Sequence[ExtensionFolder]:
-    """Return the folders of the config's own kinds of agents."""
+    """Return the folders of the config's own kinds of agents; none without a config."""
     return config.extensions("kinds") if config else ()
 
 
-def side(connection: Connection, config: Config | None, which: str) -> tuple[Cohort, Mapping[str, str]]:
+def cohort_and_prompts(
+    connection: Connection, config: Config | None, number_or_next: str
+) -> tuple[Cohort, Mapping[str, str]]:
     """Return a cohort of the record, or the one that the config would start now, and its prompts by hash."""
-    if which != PLANNED:
-        stored = numbered_cohort(read_cohorts(connection), which)
+    if number_or_next != PLANNED:
+        stored = numbered_cohort(read_cohorts(connection), number_or_next)
         return stored.cohort, read_prompts(connection, list(stored.cohort.prompts.values()))
     if config is None:
         raise ArenaError("no_config", "the next cohort needs a config", "give one with --config PATH")
@@ -68,16 +71,18 @@ def by_rounds(versions: Sequence[Data]) -> str:
     return f"version {', then '.join(parts)}"
 
 
-def diff_page(changes: CohortChanges, edits: Mapping[str, Sequence[str]], before: str, after: str) -> Page:
+def diff_page(
+    changes: CohortChanges, prompt_diffs: Mapping[str, Sequence[str]], before: str, after: str
+) -> Page:
     """Yield the changes, a line each, then the diffs of prompts."""
-    yield f"From {_name(before)} to {_name(after)}:"
+    yield f"From {_cohort_in_words(before)} to {_cohort_in_words(after)}:"
     for line in changes_in_words(changes) or ["nothing has changed"]:
         yield f"  {plain(line)}"
-    for lines in edits.values():
+    for lines in prompt_diffs.values():
         yield ""
         yield from map(plain, lines)
 
 
-def _name(which: str) -> str:
+def _cohort_in_words(which: str) -> str:
     """Return the name of a cohort in a sentence."""
     return "the next cohort" if which == PLANNED else f"cohort {which}"

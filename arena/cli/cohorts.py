@@ -5,7 +5,15 @@ from dataclasses import asdict
 
 from arena.cli.cohort_diff import by_rounds, versions_data
 from arena.cli.options import Options
-from arena.cli.output import Data, attributes, exact, minute, plain, signed_dollars, typed
+from arena.cli.output import (
+    Data,
+    attributes,
+    command_line,
+    from_millionths,
+    minute_text,
+    plain,
+    signed_dollars,
+)
 from arena.cli.page import Fields, Page
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.clock import now
@@ -26,27 +34,27 @@ STATUSES = ("played", "partly", "malformed", "declined", "failed", "late", "out"
 def _profit(pick: Callable[[Iterable[int]], int]) -> Callable[[CohortOverview], float | None]:
     """Return a function that picks one agent's profit of a cohort, in dollars."""
 
-    def picked(overview: CohortOverview) -> float | None:
+    def picked_profit(overview: CohortOverview) -> float | None:
         """Return the profit; None before the first mark."""
         if not overview.profits:
             return None
-        return exact(pick(overview.profits.values()))
+        return from_millionths(pick(overview.profits.values()))
 
-    return picked
+    return picked_profit
 
 
-def _instant(event: str) -> TableColumn:
+def _event_time_column(event: str) -> TableColumn:
     """Return the column with the time of an event of a cohort."""
-    return TableColumn(f"{event}_at", f"{event} (UTC)", minute, 9, f"stored.{event}_at")
+    return TableColumn(f"{event}_at", f"{event} (UTC)", minute_text, 9, f"stored.{event}_at")
 
 
 START = (
     TableColumn("cohort", value="cohort.number"),
-    TableColumn("starts_at", "start (UTC)", minute, 0, "cohort.starts_at"),
+    TableColumn("starts_at", "start (UTC)", minute_text, 0, "cohort.starts_at"),
     TableColumn("state"),
 )
 REST = (
-    TableColumn("next_at", "next (UTC)", minute, 1),
+    TableColumn("next_at", "next (UTC)", minute_text, 1),
     TableColumn("agents", None, ",d", 4, lambda overview: len(overview.cohort.entrants)),
     TableColumn("open_positions", "open", ",d", 3, "open"),
     TableColumn("pnl_low", "P/L from", signed_dollars, 1, _profit(min)),
@@ -54,7 +62,7 @@ REST = (
     TableColumn("venue", gives_way=7, value="cohort.venue"),
     TableColumn("stamp", gives_way=8, value="cohort.stamp"),
     TableColumn("by_hand", "off schedule", lambda by_hand: "yes" if by_hand else "", 6, "cohort.by_hand"),
-    *map(_instant, ("paused", "stopped", "ended", "corrected")),
+    *map(_event_time_column, ("paused", "stopped", "ended", "corrected")),
 )
 ROUNDS_OVER = TableColumn("rounds_over", "over", ",d", 2, "done")
 ROUNDS = TableColumn("rounds", "rounds", ",d", 2, "cohort.rounds")
@@ -71,8 +79,8 @@ STATES = (
 def _settings_text(entrant: Data) -> str:
     """Return the settings of an entrant that have a value."""
     settings = entrant["settings"]
-    given = {key: value for key, value in settings.items() if value not in (None, {}, [], "")}
-    return plain(setting_text(given))
+    set_values = {key: value for key, value in settings.items() if value not in (None, {}, [], "")}
+    return plain(setting_text(set_values))
 
 
 ENTRANTS = (
@@ -84,9 +92,9 @@ ENTRANTS = (
 
 def list_cohorts(chosen: Options) -> None:
     """Print every cohort and its state."""
-    with chosen.planned() as (config, connection):
+    with chosen.config_and_record() as (config, connection):
         cohorts = overviews(connection, config)
-    chosen.answer({"cohorts": Table(COLUMNS, cohorts).data()}, list_page, cohorts, chosen.table)
+    chosen.print_answer({"cohorts": Table(COLUMNS, cohorts).data()}, list_page, cohorts, chosen.table_choice)
 
 
 def overviews(connection: Connection, config: Config | None) -> list[CohortOverview]:
@@ -98,20 +106,20 @@ def overviews(connection: Connection, config: Config | None) -> list[CohortOverv
 def list_page(cohorts: Sequence[CohortOverview], choice: TableChoice) -> Page:
     """Yield the table of cohorts, and the meaning of their states."""
     if not cohorts:
-        start = typed("admin cohort start")
-        yield f"No cohort has started yet. Next: {typed('run --round')}, or {start}"
+        start = command_line("admin cohort start")
+        yield f"No cohort has started yet. Next: {command_line('run --round')}, or {start}"
         return
     yield Table(LISTED, cohorts, choice=choice)
     yield STATES
-    yield f"Next: {typed(f'show cohort {cohorts[-1].cohort.number}')}"
+    yield f"Next: {command_line(f'show cohort {cohorts[-1].cohort.number}')}"
 
 
 def show_cohort(chosen: Options, number: str) -> None:
     """Print one cohort: how its turns ended, and what it froze."""
-    with chosen.planned() as (config, connection):
-        every = overviews(connection, config)
-        stored = numbered_cohort([cohort.stored for cohort in every], number)
-        (overview,) = (cohort for cohort in every if cohort.stored is stored)
+    with chosen.config_and_record() as (config, connection):
+        all_overviews = overviews(connection, config)
+        stored = numbered_cohort([cohort.stored for cohort in all_overviews], number)
+        (overview,) = (cohort for cohort in all_overviews if cohort.stored is stored)
         report = read_cohort_report(connection, overview)
         kinds = count_kinds(connection, overview.cohort.number)
 
@@ -123,7 +131,7 @@ def show_cohort(chosen: Options, number: str) -> None:
     data["code_versions"] = versions_data(report.code_versions)
     if kinds:
         data["kinds"] = kinds
-    chosen.answer(data, cohort_page, overview, report, kinds)
+    chosen.print_answer(data, cohort_page, overview, report, kinds)
 
 
 def cohort_page(overview: CohortOverview, report: CohortReport, kinds: Mapping[str, int]) -> Page:
@@ -141,9 +149,9 @@ def cohort_page(overview: CohortOverview, report: CohortReport, kinds: Mapping[s
     yield Table(ENTRANTS, frozen["entrants"], "Frozen at the start")
     for entrant in report.replaced:
         name = plain(entrant.name)
-        more = typed(f"show agent {entrant.name}")
+        show_agent = command_line(f"show agent {entrant.name}")
         since = f"used from round {entrant.since} on"
-        yield f"{name} took new settings before its first good turn, {since}: {more}\n"
+        yield f"{name} took new settings before its first good turn, {since}: {show_agent}\n"
 
     fields = _frozen_fields(report)
     if report.audit:
@@ -159,29 +167,31 @@ def cohort_page(overview: CohortOverview, report: CohortReport, kinds: Mapping[s
     fields["head"] = f"{report.head.head} (round {report.head.round})"
     yield Fields(fields)
     number = overview.cohort.number
-    yield f"Next: {typed(f'board --cohort {number}')}, or {typed(f'show cohort {number} next')}"
+    yield f"Next: {command_line(f'board --cohort {number}')}, or {command_line(f'show cohort {number} next')}"
 
 
 def _standing(overview: CohortOverview) -> str:
     """Return a cohort's start, the number of its rounds that are over, and its next decision."""
     cohort = overview.cohort
-    words = f"Cohort {cohort.number}, {overview.state}: started "
+    sentence = f"Cohort {cohort.number}, {overview.state}: started "
     if cohort.by_hand:
-        words += "off schedule "
-    words += f"{minute(cohort.starts_at)} UTC, "
-    words += f"{overview.done} of {count_text(cohort.rounds, 'round')} over"
+        sentence += "off schedule "
+    sentence += f"{minute_text(cohort.starts_at)} UTC, "
+    sentence += f"{overview.done} of {count_text(cohort.rounds, 'round')} over"
     if overview.next_at:
-        words += f", next decision {minute(overview.next_at)} UTC"
-    return words
+        sentence += f", next decision {minute_text(overview.next_at)} UTC"
+    return sentence
 
 
 def _frozen_fields(report: CohortReport) -> dict[str, str]:
     """Return the bankroll, rules, markets, venue and evidence that a cohort froze, by label."""
     frozen = report.frozen
     rules = dict(frozen["rules"])
+    has_money = rules.pop("money", True)
     rules_name = rules.pop("name")
     if report.depth:
         rules_name += f"; {report.depth}"
+
     venue = {"from": frozen["stamp"]} | frozen["venue_settings"]
     evidence = dict(frozen["evidence_settings"])
     if frozen["evidence"] != "none":
@@ -190,7 +200,7 @@ def _frozen_fields(report: CohortReport) -> dict[str, str]:
     fields = {}
     bankroll = value_in_words("bankroll", frozen["bankroll"])
     pace = {"decide": report.decide, "hidden_rounds": frozen.get("hidden")}
-    if rules.pop("money", True):
+    if has_money:
         fields["bankroll"] = _settings_line(bankroll, pace)
     else:
         fields["forecasts alone"] = _settings_line("", pace)
@@ -203,12 +213,12 @@ def _frozen_fields(report: CohortReport) -> dict[str, str]:
 
 def _settings_line(name: str, settings: Data) -> str:
     """Return a name, if there is one, and the settings that have a value."""
-    words = [name] if name else []
+    parts = [name] if name else []
     for key, value in settings.items():
         if value is not None:
             label = key.replace("_", " ")
-            words.append(f"{label} {value_in_words(key, value)}")
-    return plain("; ".join(words))
+            parts.append(f"{label} {value_in_words(key, value)}")
+    return plain("; ".join(parts))
 
 
 def _round_blocks(rounds: Sequence[RoundStatuses]) -> Page:
@@ -217,11 +227,11 @@ def _round_blocks(rounds: Sequence[RoundStatuses]) -> Page:
         yield "No round has started yet.\n"
         return
 
-    ended = set[str]().union(*(begun.turns for begun in rounds))
-    occurred = [status for status in STATUSES if status in ended]
+    used = set[str]().union(*(started.turns for started in rounds))
+    used_statuses = [status for status in STATUSES if status in used]
     rows = []
-    for begun in rounds:
-        over = "" if begun.over else "under way"
-        counts = [begun.turns.get(status, 0) for status in occurred]
-        rows.append((begun.round, minute(begun.at), over, *counts))
-    yield Table(("round", "decided (UTC)", "", *occurred), rows)
+    for started in rounds:
+        state = "" if started.over else "under way"
+        counts = [started.turns.get(status, 0) for status in used_statuses]
+        rows.append((started.round, minute_text(started.at), state, *counts))
+    yield Table(("round", "decided (UTC)", "", *used_statuses), rows)

@@ -11,11 +11,11 @@ from arena.config.listing import effective, every_key, sections, yaml_text
 
 def show_settings(chosen: Options) -> None:
     """Print the settings in effect, without secrets."""
-    settings = effective(chosen.load())
+    settings = effective(chosen.load_config())
     settings["database"] = without_password(settings["database"])
     if not settings.get("watch", {}).get("webhook", "$").startswith("$"):
         settings["watch"]["webhook"] = "***"
-    chosen.answer(settings, yaml_page, yaml_text(settings))
+    chosen.print_answer(settings, yaml_page, yaml_text(settings))
 
 
 def list_keys(chosen: Options) -> None:
@@ -23,7 +23,7 @@ def list_keys(chosen: Options) -> None:
     rows: list[dict[str, Any]] = []
     for section in sections():
         rows += [{"key": ".".join((*section.path, row.name)), **asdict(row)} for row in section.keys]
-    chosen.answer(rows, yaml_page, every_key())
+    chosen.print_answer(rows, yaml_page, every_key())
 
 
 def yaml_page(text: str) -> Page:

@@ -23,5 +23,5 @@ def refresh_scores(address: str) -> None:
     with open_read_only(address) as engine, reading(engine) as connection:
         if not is_stale(connection):
             return
-    with closing(Record.join(address)) as record, progress("Computing scores") as moved:
-        refresh_cache(record, now(), moved)
+    with closing(Record.join(address)) as record, progress("Computing scores") as report_progress:
+        refresh_cache(record, now(), report_progress)

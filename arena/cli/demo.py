@@ -28,19 +28,20 @@ REAL_RECORD = Path(".demo/real.db")
 """The default records of the simulated season and of the one over real markets."""
 
 
-def prepare(address: str | None, resume: bool, own: Path) -> str:
+def prepare_record(address: str | None, resume: bool, own_record: Path) -> str:
     """Make room for a new season and return its record's address; only the demo's own record is deleted."""
     if address is None:
         try:
-            own.parent.mkdir(exist_ok=True)
+            own_record.parent.mkdir(exist_ok=True)
             if not resume:
-                for path in own.parent.glob(f"{own.name}*"):
+                # SQLite keeps files of the same name and a suffix beside a database.
+                for path in own_record.parent.glob(f"{own_record.name}*"):
                     path.unlink()
         except OSError as error:
             hint = "go to a writable folder, or name a record: --database PATH"
-            message = f"{own.parent} can't be used: {error.strerror}"
+            message = f"{own_record.parent} can't be used: {error.strerror}"
             raise ArenaError("not_writable", message, hint) from error
-        return str(own)
+        return str(own_record)
 
     with closing(Record.open(address)) as record:
         if not resume and not record.is_empty():
@@ -57,24 +58,24 @@ def play(config: Config, address: str, rounds: int | None, leave_failed: bool = 
     async def play_rounds() -> None:
         async with open_world(config, record) as opened:
             world = replace(opened, leaves_failed=leave_failed)
-            with progress("Playing the season", None) as moved:
+            with progress("Playing the season", None) as report_progress:
                 plan = plan_of(config, world.now(), record.begun())
-                await play_season(plan, world, record, rounds, moved, say)
+                await play_season(plan, world, record, rounds, report_progress, say)
 
     hint = f"arena demo --resume --database {address} continues it"
     with closing(Record.open(address)) as record, interruptible("stopped; what was played is kept", hint):
         run_async(play_rounds())
-        figures = outcome(record)
+        figures = season_figures(record)
     seconds = round(timer() - started, 2)
     return {"database": address, "seed": config.seed, "seconds": seconds} | figures
 
 
-def outcome(record: Record) -> dict[str, Any]:
+def season_figures(record: Record) -> dict[str, Any]:
     """Return the state hash of the record, the counts of its facts, and the leaderboard."""
     at = record.read(read_newest_time)
-    with progress("Computing what the pages show") as moved:
+    with progress("Computing what the pages show") as report_progress:
         if at is not None:
-            refresh_cache(record, at, moved)
+            refresh_cache(record, at, report_progress)
     with record.reading() as connection:
         return {
             "state_hash": state_hash(connection),
@@ -86,7 +87,7 @@ def outcome(record: Record) -> dict[str, Any]:
 def season_page(data: Data, choice: TableChoice) -> Page:
     """Yield the leaderboard, the counts of what was played, and the state hash."""
     yield from leaderboard_page(data, choice)
-    parts = ("cohort", "round", "market", "event", "turn", "fill", "settlement", "call")
-    played = ", ".join(count_text(data[f"{part}s"], part) for part in parts)
+    kinds = ("cohort", "round", "market", "event", "turn", "fill", "settlement", "call")
+    played = ", ".join(count_text(data[f"{kind}s"], kind) for kind in kinds)
     yield f"Played: {played}, in {data['seconds']} s."
     yield f"State hash {data['state_hash']}"

@@ -26,7 +26,7 @@ def show_duel(chosen: Options, names: Sequence[str], cohort: int | None) -> None
     """Print the comparison of two agents."""
     with chosen.reading() as connection:
         data, sentences = read_duel(connection, names, cohort)
-    chosen.answer(data, list, sentences)
+    chosen.print_answer(data, list, sentences)
 
 
 def read_duel(
@@ -50,8 +50,8 @@ def read_duel(
     if cohort is not None:
         # Figures are those of the cohort; who is better is told over all cohorts alone.
         if duel.gap is not None:
-            compared = EVEN_SENTENCE if duel.same else gap_sentence(duel)
-            sentences = [duel_basis(duel), compared]
+            comparison = EVEN_SENTENCE if duel.same else gap_sentence(duel)
+            sentences = [duel_basis(duel), comparison]
         sentences.append(f"Over all cohorts: {duel_verdict(first, second, verdict)}")
 
     data = duel_data(duel, verdict) | {"cohort": cohort, "spending": asdict(spending)}

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from arena.cli.options import Options, clock_of
-from arena.cli.output import Data, plain, prints_aside, progress
+from arena.cli.output import Data, plain, prints_to_stderr, progress
 from arena.cli.page import Page, print_page
 from arena.cli.score import text_of, texts_of
 from arena.cli.table import Table, TableChoice, TableColumn
@@ -76,7 +76,7 @@ def fetch_resolutions(chosen: Options, source: str | None, clock: Path | None) -
     at = clock_of(clock)().now()
     with chosen.writing() as record, progress("Fetching resolutions"):
         resolved, waiting = resolve_rounds(record, FileSource(source or PUBLISHED), at)
-    with prints_aside():
+    with prints_to_stderr():
         print_page(resolutions_page(resolved, waiting))
     return {"rounds": resolved, "waiting": waiting}
 
@@ -127,8 +127,10 @@ def check_submissions(
 
     sets = question_sets(chosen, questions, combinations)
     checked, faults = check_files(files, sets, combinations)
-    wrong = [fault.as_data() for fault in faults]
-    chosen.answer({"files": checked, "faults": wrong}, check_page, checked, wrong, chosen.table)
+    fault_rows = [fault.as_data() for fault in faults]
+    chosen.print_answer(
+        {"files": checked, "faults": fault_rows}, check_page, checked, fault_rows, chosen.table_choice
+    )
     if faults:
         raise typer.Exit(1)
 
@@ -142,12 +144,12 @@ def check_files(
     for file in files:
         name = str(file)
         try:
-            held, wrong = check_submission(name, text_of(file), sets, combinations)
+            submission, submission_faults = check_submission(name, text_of(file), sets, combinations)
         except ArenaError as error:  # continue with the other files
             faults.append(FileFault(name, "file", error.message, error.hint))
             continue
-        checked.append(held)
-        faults += wrong
+        checked.append(submission)
+        faults += submission_faults
     return checked, faults
 
 
@@ -187,11 +189,12 @@ def gather(
     if agents or not files:
         recorded = recorded_files(chosen, combinations)
 
+    # A single file may be a table that joins forecasts with their outcomes: it needs no other file.
     texts = texts_of(files)
     is_alone = len(texts) == 1 and not any((questions, resolutions, median))
-    joined = read_joined_table(texts, is_alone)
-    if joined is not None:
-        return joined
+    joined_table = read_joined_table(texts, is_alone)
+    if joined_table is not None:
+        return joined_table
 
     outcomes: list[NamedText] = []
     if resolutions or not questions:

@@ -9,9 +9,18 @@ import typer
 
 from arena.calls.estimate import Estimate
 from arena.cli.options import Options
-from arena.cli.output import Data, attributes, exact, plain, prints_aside, progress, run_async, typed
+from arena.cli.output import (
+    Data,
+    attributes,
+    command_line,
+    from_millionths,
+    plain,
+    prints_to_stderr,
+    progress,
+    run_async,
+)
 from arena.cli.page import Page, print_page
-from arena.cli.table import Table, TableChoice, TableColumn, exact_at
+from arena.cli.table import Table, TableChoice, TableColumn, from_millionths_at
 from arena.clock import Clock
 from arena.errors import ArenaError, count_text
 from arena.forms.bench.answers import coverage
@@ -41,7 +50,7 @@ ANSWERS = (
     TableColumn("calls", show=",d", gives_way=1, value="usage.calls"),
     TableColumn("tokens_in", "tokens in", ",d", 3, "usage.tokens_in"),
     TableColumn("tokens_out", "out", ",d", 3, "usage.tokens_out"),
-    TableColumn("usd", "$", ",.4f", value=exact_at("cost")),
+    TableColumn("usd", "$", ",.4f", value=from_millionths_at("cost")),
     TableColumn("note", show=lambda note: plain(note or ""), gives_way=2, value="usage.note", narrow="wrap"),
 )
 ENDS = ("low", "expected", "high")
@@ -50,16 +59,17 @@ ENDS = ("low", "expected", "high")
 def set_data(file: BenchmarkFile, is_new: bool, method: AskingMethod) -> dict[str, Any]:
     """Return the counts of a question set's rows that a method asks and of those left out, for JSON."""
     question_set = read_asked(file, method)
-    rows = {}
-    for kind, (_, wanted) in coverage(set(), question_set).items():
-        rows[kind] = wanted
+    rows_by_kind = {}
+    no_answers = set[Any]()
+    for kind, (_answered, wanted) in coverage(no_answers, question_set).items():
+        rows_by_kind[kind] = wanted
 
     data = attributes(file, "name", "due", "version", "sha256")
     data["new"] = is_new
     data["made"] = plan_in(file.text) is not None
     data["questions"] = len(question_set.questions)
     data["left_out"] = question_set.combinations
-    return data | {"rows": rows}
+    return data | {"rows": rows_by_kind}
 
 
 def set_plan(
@@ -67,7 +77,7 @@ def set_plan(
 ) -> SetPlan | None:
     """Return the plan of the set to make; None without --make. Raise `ArenaError` if it lacks its day."""
     if make is None:
-        chosen.refuse("--seed", because="needs --make")
+        chosen.refuse_if_given("--seed", because="needs --make")
         return None
     if due is None:
         raise ArenaError("no_due", "--make needs the day on which it is due", "add --due DATE", status=64)
@@ -121,21 +131,21 @@ def cost_data(left: Sequence[LeftToAsk]) -> dict[str, Any]:
 
 def _dollars(estimate: Estimate) -> dict[str, float | None]:
     """Return the low, expected and high dollars of an estimate."""
-    return {end: exact(getattr(estimate, end).cost) for end in ENDS}
+    return {end: from_millionths(getattr(estimate, end).cost) for end in ENDS}
 
 
 def cost_sentence(total: Estimate) -> str:
     """Return the calls, tokens and dollars of an estimate in words."""
     expected = total.expected
     low = total.low
-    start = f"{low.calls:,} calls, about {expected.tokens_in:,} tokens in and {expected.tokens_out:,} out"
+    usage = f"{low.calls:,} calls, about {expected.tokens_in:,} tokens in and {expected.tokens_out:,} out"
     if expected.cost is None or low.cost is None:
-        return f"{start}: unknown, because a price is unknown"
+        return f"{usage}: unknown, because a price is unknown"
 
-    most = "no known limit"
+    limit = "no known limit"
     if total.high.cost is not None:
-        most = f"${total.high.cost / ONE:,.2f} at the most"
-    return f"{start}: ${expected.cost / ONE:,.2f} expected, ${low.cost / ONE:,.2f} at the least, {most}"
+        limit = f"${total.high.cost / ONE:,.2f} at the most"
+    return f"{usage}: ${expected.cost / ONE:,.2f} expected, ${low.cost / ONE:,.2f} at the least, {limit}"
 
 
 def confirm(chosen: Options, left: Sequence[LeftToAsk], rows: int, yes: bool) -> None:
@@ -145,13 +155,13 @@ def confirm(chosen: Options, left: Sequence[LeftToAsk], rows: int, yes: bool) ->
         return
 
     agents = count_text(len(left), "agent")
-    message = f"{agents}, {count_text(rows, 'forecast')} each: {cost_sentence(total)}"
-    if not (yes or chosen.asks()):
+    offer = f"{agents}, {count_text(rows, 'forecast')} each: {cost_sentence(total)}"
+    if not (yes or chosen.can_ask()):
         hint = "add --yes to ask, or --dry to see the cost only"
-        raise ArenaError("not_confirmed", f"nothing was asked: {message}", hint)
+        raise ArenaError("not_confirmed", f"nothing was asked: {offer}", hint)
 
-    with prints_aside():
-        print_page([message])
+    with prints_to_stderr():
+        print_page([offer])
     if not yes and not typer.confirm("Ask them?", True, err=True):
         raise ArenaError("stopped", "nothing was asked", "add --dry to see the cost only")
 
@@ -170,8 +180,8 @@ def answer_round(
     if not dry:
         confirm(chosen, left, planned.rows, yes)
         calls = total_left(left).low.calls or None
-        with progress("Asking", calls) as moved:
-            trouble = run_async(ask_agents(planned, record, time, lambda done: moved(done, calls)))
+        with progress("Asking", calls) as report_progress:
+            trouble = run_async(ask_agents(planned, record, time, lambda done: report_progress(done, calls)))
 
     return AnsweredRound(planned, left, read_answers(record, planned), trouble)
 
@@ -188,14 +198,14 @@ def run_data(answered: AnsweredRound) -> dict[str, Any]:
         agent = attributes(usage, "agent", "forecasts", *USED) | {"status": answers.status}
         agent["cohort"] = answers.stored.cohort.number
         agent["note"] = usage.note or ""
-        agent["usd"] = exact(answers.cost)
-        agent["usd_known"] = exact(usage.cost)
-        agent["usd_more_at_most"] = exact(usage.at_worst)
+        agent["usd"] = from_millionths(answers.cost)
+        agent["usd_known"] = from_millionths(usage.cost)
+        agent["usd_more_at_most"] = from_millionths(usage.at_worst)
         agents.append(agent)
 
     total = attributes(answered.used, *USED)
-    total["usd_known"] = exact(answered.used.cost)
-    total["usd_more_at_most"] = exact(answered.more_at_most)
+    total["usd_known"] = from_millionths(answered.used.cost)
+    total["usd_more_at_most"] = from_millionths(answered.more_at_most)
     is_known = all(answers.cost is not None for answers in answered.answers)
     total["usd"] = total["usd_known"] if is_known else None
 
@@ -230,10 +240,10 @@ def run_page(answered: AnsweredRound, data: Data, choice: TableChoice) -> Page:
         due = f"The set was due {planned.file.due}"
         yield f"{due}: later answers are no submission; models may know the outcomes"
 
-    following = "file --as ORG --model AGENT -o DIR"
+    next_command = "file --as ORG --model AGENT -o DIR"
     if not data["asked"] and left.low.calls:
-        following = "run"
-    yield f"Next: {typed(f'study forecastbench {following}')}"
+        next_command = "run"
+    yield f"Next: {command_line(f'study forecastbench {next_command}')}"
 
 
 def _spent(answered: AnsweredRound) -> str:
@@ -242,8 +252,8 @@ def _spent(answered: AnsweredRound) -> str:
     tokens = f"{used.tokens_in:,} tokens in, {used.tokens_out:,} out"
     spent = f"Spent: {used.calls:,} calls, {tokens}, ${(used.cost or 0) / ONE:,.4f}"
     if answered.more_at_most:
-        more = answered.more_at_most / ONE
-        spent += f", and at most ${more:,.4f} more for calls without an answer"
+        possible = answered.more_at_most / ONE
+        spent += f", and at most ${possible:,.4f} more for calls without an answer"
     return spent
 
 
@@ -257,20 +267,20 @@ def _set_sentences(questions: Data) -> Page:
 
     rows = questions["rows"]
     count = count_text(questions["questions"], "question")
-    news = "new" if questions["new"] else "as before"
-    yield f"{questions['name']}: {news}, version {questions['version']}"
+    state = "new" if questions["new"] else "as before"
+    yield f"{questions['name']}: {state}, version {questions['version']}"
     yield f"  {count}: {rows['market']:,} market rows, {rows['dataset']:,} data rows"
     yield f"  SHA-256 {questions['sha256']}"
 
 
 def _warnings(answered: AnsweredRound) -> Iterator[str]:
     """Yield the warnings about agents and their answers."""
-    for part in answered.left:
-        start = f"Warning: {part.estimate.agent}"
-        if part.estimate.trouble:
-            yield f"{start}: {part.estimate.trouble}"
-        for fault in part.estimate.faults:
-            yield f"{start}: {fault.message}"
+    for to_ask in answered.left:
+        prefix = f"Warning: {to_ask.estimate.agent}"
+        if to_ask.estimate.trouble:
+            yield f"{prefix}: {to_ask.estimate.trouble}"
+        for fault in to_ask.estimate.faults:
+            yield f"{prefix}: {fault.message}"
     for name, variable in answered.planned.waiting.items():
         yield f"{name} waits for {variable}: set it and run this again"
     for name, reason in answered.planned.left_out.items():

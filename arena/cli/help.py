@@ -34,18 +34,18 @@ def help_text(command: Any, context: Any, width: int, panels: Mapping[str, Mappi
         elif parameter.name != UNLISTED:
             options.append(parameter)
 
-    typed = usage(context.command_path, arguments, bool(options), bool(panels))
-    parts = [filled(f"Usage: {typed}", width, 4)]
-    parts += described(cleandoc(command.help or ""), width)
+    usage_line = usage_text(context.command_path, arguments, bool(options), bool(panels))
+    parts = [wrapped_text(f"Usage: {usage_line}", width, 4)]
+    parts += description_parts(cleandoc(command.help or ""), width)
     for title, commands in panels.items():
-        parts.append(section(title, list(commands.items()), width))
+        parts.append(section_text(title, list(commands.items()), width))
 
     if any(argument.help for argument in arguments):
         rows = [(name_of(argument), argument.help or "") for argument in arguments]
-        parts.append(section("Arguments:", rows, width))
+        parts.append(section_text("Arguments:", rows, width))
     parts += option_parts(options, context.parent is None, width)
     if command.epilog:
-        parts += described(command.epilog, width)
+        parts += description_parts(command.epilog, width)
 
     return "\n\n".join(parts)
 
@@ -53,33 +53,33 @@ def help_text(command: Any, context: Any, width: int, panels: Mapping[str, Mappi
 def option_parts(options: Sequence[Any], is_program: bool, width: int) -> Iterator[str]:
     """Yield the list of options, and the names of the shared ones that only `arena --help` explains."""
     if is_program:
-        yield section("Options:", program_rows(options), width)
+        yield section_text("Options:", program_rows(options), width)
         return
 
-    own = []
-    shared = []
+    own_options = []
+    shared_options = []
     for option in options:
         if option.name in SHARED:
-            shared.append(option)
+            shared_options.append(option)
         else:
-            own.append(option)
+            own_options.append(option)
 
-    if own:
-        yield section("Options:", list(map(option_row, own)), width)
-    if shared:
-        names = ", ".join(option.opts[0] for option in shared)
-        yield filled(f"Also: {names}; see arena --help.", width, INDENT)
+    if own_options:
+        yield section_text("Options:", list(map(option_row, own_options)), width)
+    if shared_options:
+        names = ", ".join(option.opts[0] for option in shared_options)
+        yield wrapped_text(f"Also: {names}; see arena --help.", width, INDENT)
 
 
 def program_rows(options: Sequence[Any]) -> list[tuple[str, str]]:
     """Return the rows of the program's options, and of the shared ones that only commands have."""
     rows = list(map(option_row, options))
-    names = [option.name for option in options]
-    rows += [shared_row(name) for name in SHARED if name not in names]
+    own_names = [option.name for option in options]
+    rows += [shared_row(name) for name in SHARED if name not in own_names]
     return rows
 
 
-def usage(path: str, arguments: Sequence[Any], has_options: bool, has_commands: bool) -> str:
+def usage_text(path: str, arguments: Sequence[Any], has_options: bool, has_commands: bool) -> str:
     """Return the usage line of a command."""
     words = [path]
     if has_options:
@@ -99,16 +99,16 @@ def name_of(argument: Any) -> str:
 
 def option_row(option: Any) -> tuple[str, str]:
     """Return an option as it is typed, and its meaning with its default if it has one."""
-    typed = ", ".join([*sorted(option.opts, key=len), *option.secondary_opts])
+    spelling = ", ".join([*sorted(option.opts, key=len), *option.secondary_opts])
     if not option.is_flag:
-        typed += f" {value_name(option)}"
+        spelling += f" {value_name(option)}"
 
     meaning = option.help or ""
     if option.required:
         meaning += " [required]"
     elif option.default not in (None, "", (), [], False, True) and not callable(option.default):
         meaning += f" [default: {option.default}]"
-    return typed, meaning
+    return spelling, meaning
 
 
 def shared_row(name: str) -> tuple[str, str]:
@@ -127,27 +127,28 @@ def value_name(option: Any) -> str:
     return METAVARS.get(annotation, "TEXT")
 
 
-def section(title: str, rows: Sequence[tuple[str, str]], width: int) -> str:
+def section_text(title: str, rows: Sequence[tuple[str, str]], width: int) -> str:
     """Return a heading with rows of names and meanings below it."""
-    broadest = max(len(name) for name, _ in rows)
-    left = min(broadest, MOST_OF_NAMES) + 2 * INDENT
+    longest_name = max(len(name) for name, _ in rows)
+    text_start = min(longest_name, MOST_OF_NAMES) + 2 * INDENT
     lines = [title]
     for name, meaning in rows:
-        start = f"  {name}  ".ljust(left)
-        lines.append(filled(f"{start}{meaning}", width, left))
+        name_cell = f"  {name}  ".ljust(text_start)
+        lines.append(wrapped_text(f"{name_cell}{meaning}", width, text_start))
     return "\n".join(lines)
 
 
-def described(text: str, width: int) -> Iterator[str]:
+def description_parts(text: str, width: int) -> Iterator[str]:
     """Yield the paragraphs of a description; sample output keeps its lines."""
     for paragraph in re.split(r"\n[ ]*\n", text):
         lines = paragraph.strip("\n")
-        if lines.startswith(" "):
+        if lines.startswith(" "):  # sample output
             yield textwrap.indent(textwrap.dedent(lines), " " * INDENT)
         else:
-            yield filled(" ".join(map(str.strip, lines.split("\n"))), width, 0)
+            one_line = " ".join(map(str.strip, lines.split("\n")))
+            yield wrapped_text(one_line, width, 0)
 
 
-def filled(text: str, width: int, indent: int) -> str:
+def wrapped_text(text: str, width: int, indent: int) -> str:
     """Return a text wrapped to `width` characters, with all lines but the first indented."""
     return textwrap.fill(text, width, subsequent_indent=" " * indent, break_on_hyphens=False)

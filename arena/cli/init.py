@@ -8,8 +8,8 @@ from typing import Any
 import typer
 
 from arena.cli.check_cost import month_data
-from arena.cli.model_choice import ask_until, found_model, named_models, servers_at
-from arena.cli.output import Data, exact
+from arena.cli.model_choice import ask_until_valid, find_or_pick_model, find_servers_with_models, named_models
+from arena.cli.output import Data, from_millionths
 from arena.cli.page import Page, print_page
 from arena.config import Config
 from arena.config.environment import KEYS, missing_keys
@@ -27,7 +27,7 @@ from arena.errors import ArenaError
 from arena.rounds.line_up_cost import LineUpCost
 
 
-def choose(
+def choose_settings(
     environ: Mapping[str, str],
     venue: str | None,
     models: tuple[str, ...],
@@ -38,23 +38,24 @@ def choose(
 
     Raise `ArenaError` if no model is named and none is found.
     """
-    asking = options.user is not None
-    place = _known_venue(venue or VENUES[0])
-    if asking and venue is None:
+    can_ask = options.user is not None
+    chosen_venue = _known_venue(venue or VENUES[0])
+    if can_ask and venue is None:
         question = "Venue: polymarket, kalshi, manifold (real markets, play money), or simulator (offline)"
-        place = ask_until(question, place, _known_venue)
-    if asking and not models:
-        blocks = _asked_models(place, environ, options)
+        chosen_venue = ask_until_valid(question, chosen_venue, _known_venue)
+
+    if can_ask and not models:
+        blocks = _asked_models(chosen_venue, environ, options)
     else:
-        names = models or usual_models(place, environ) or (found_model(options, environ),)
-        blocks = _playing_models(names, place, options)
+        names = models or usual_models(chosen_venue, environ) or (find_or_pick_model(options, environ),)
+        blocks = _playable_models(names, chosen_venue, options)
 
     if budget is None and not all(map(is_free, blocks)):
         budget = 20.0
-        if asking:
+        if can_ask:
             budget = typer.prompt("Dollars a month for all of them", budget, type=float)
 
-    return new_arena(place, blocks, budget)
+    return new_arena(chosen_venue, blocks, budget)
 
 
 def _known_venue(name: str) -> str:
@@ -64,7 +65,7 @@ def _known_venue(name: str) -> str:
     return name
 
 
-def _playing_models(names: tuple[str, ...], venue: str, options: ModelOptions) -> list[Block]:
+def _playable_models(names: tuple[str, ...], venue: str, options: ModelOptions) -> list[Block]:
     """Return an agent's keys for each of these models; raise `ArenaError` if one can't play on the venue."""
     check_playable(names, venue)
     return named_models(names, options)
@@ -75,17 +76,19 @@ def _asked_models(venue: str, environ: Mapping[str, str], options: ModelOptions)
 
     The first question offers models whose keys are set, else one served on this machine.
     """
-    keys = [names[0] for names in KEYS.values() if any(map(environ.get, names))]
-    print_page([f"Keys found: {', '.join(keys) or 'none; add them to .env later'}"])
-    servers = servers_at()
+    set_variables = [names[0] for names in KEYS.values() if any(map(environ.get, names))]
+    print_page([f"Keys found: {', '.join(set_variables) or 'none; add them to .env later'}"])
+    servers = find_servers_with_models()
     print_page(f"{server.name} at {server.base_url}: {', '.join(server.models)}" for server in servers)
 
-    offered: str | None = " ".join(usual_models(venue, environ)) or None
-    if offered is None and servers:
-        offered = servers[0].models[0]
+    default: str | None = " ".join(usual_models(venue, environ)) or None
+    if default is None and servers:
+        default = servers[0].models[0]
 
     question = "Models, as PROVIDER/MODEL, or a name on this machine"
-    return ask_until(question, offered, lambda typed: _playing_models(tuple(typed.split()), venue, options))
+    return ask_until_valid(
+        question, default, lambda typed: _playable_models(tuple(typed.split()), venue, options)
+    )
 
 
 def init_data(
@@ -97,7 +100,7 @@ def init_data(
         "venue": new.venue,
         "models": [block["model"] for block in new.models],
         "missing": list(dict.fromkeys(missing_keys(settings.agents, environ).values())),
-        "day_usd": exact(settings.budget.day),
+        "day_usd": from_millionths(settings.budget.day),
         "month_usd": month and [month["low"], month["high"]],
         "unpriced": unpriced_sentences(new.models),
     }

@@ -17,7 +17,7 @@ from typer.main import get_command
 
 from arena.cli.help import help_text
 from arena.cli.options import CONFIG_FILE, DATABASE, Options
-from arena.cli.output import with_options
+from arena.cli.output import with_record_options
 from arena.cli.page import print_error
 from arena.cli.surface import COMMANDS, FAMILIES, PANELS, Places, former_commands
 from arena.errors import ArenaError
@@ -52,19 +52,20 @@ def load_command(name: str, place: str) -> Any:
     return get_command(alone)
 
 
-def first_words(place: "str | Places", name: str) -> str:
+def first_sentence(place: "str | Places", name: str) -> str:
     """Return the first sentence of a command's help, read without loading the command.
 
     That saves a sixth of the CPU time of `arena --help`, measured by `benchmarks/performance.py`.
     """
-    if not isinstance(place, str):
+    if not isinstance(place, str):  # a family
         return FAMILIES[name].partition("\n")[0]
+
     file, _, function = place.partition(":")
-    text = (Path(__file__).parent / f"{file}.py").read_text("utf-8")
-    _, _, after = text.partition(f"\ndef {function}(")
-    docstring = after.split('"""')[1]
-    first, *_ = re.split(r"\n *\n", docstring)
-    return " ".join(first.split())
+    source = (Path(__file__).parent / f"{file}.py").read_text("utf-8")
+    _, _, after_name = source.partition(f"\ndef {function}(")
+    docstring = after_name.split('"""')[1]
+    first_paragraph, *_ = re.split(r"\n *\n", docstring)
+    return " ".join(first_paragraph.split())
 
 
 class Family(TyperGroup):
@@ -78,7 +79,8 @@ class Family(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of that name, which may be in the plural: `show agents`."""
         places = self.commands
-        name = cmd_name if cmd_name in places else cmd_name.removesuffix("s")
+        singular = cmd_name.removesuffix("s")
+        name = cmd_name if cmd_name in places else singular
         place = places.get(name)
         if isinstance(place, Mapping):
             return Family(name, place)
@@ -88,7 +90,7 @@ class Family(TyperGroup):
         """Write the help, with the first sentence of each command."""
         panels: dict[str, dict[str, str]] = {}
         for title, places in self.panels.items():
-            panels[title] = {name: first_words(place, name) for name, place in places.items()}
+            panels[title] = {name: first_sentence(place, name) for name, place in places.items()}
         formatter.write(help_text(self, ctx, formatter.width, panels) + "\n")
 
 
@@ -108,47 +110,50 @@ class Program(Family):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that was typed; an error about a former command names both of its words."""
-        typed = " ".join(args[:2])
-        if args[0] not in self.commands and typed in former_commands():
-            ctx.fail(f"No such command {typed!r}.")
+        first_two = " ".join(args[:2])
+        if args[0] not in self.commands and first_two in former_commands():
+            ctx.fail(f"No such command {first_two!r}.")
         return super().resolve_command(ctx, args)
 
     def main(self, *args: Any, **named: Any) -> Any:
         """Run the command that was typed, and exit with its status."""
         words = sys.argv[1:] if named.get("args") is None else list(named["args"])
+        as_json = "--json" in words
         try:
             status = super().main(*args, **(named | {"standalone_mode": False}))
         except (typer.Abort, KeyboardInterrupt) as error:
             status = INTERRUPTED
-            if isinstance(error.__context__, EOFError):
+            if isinstance(error.__context__, EOFError):  # standard input ended while a question was asked
                 print(file=sys.stderr)  # end the line of the question
                 status = 1
-                print_error(ArenaError("not_asked", "no answer was given", "see --help"), "--json" in words)
+                print_error(ArenaError("not_asked", "no answer was given", "see --help"), as_json)
         except UsageError as error:
             status = USAGE
             context = error.ctx
-            if "--json" not in words and context and type(error).__name__ == "NoArgsIsHelpError":
+            if not as_json and context and type(error).__name__ == "NoArgsIsHelpError":
                 print(context.get_help())
             else:
                 message = usage_text(error.format_message())
                 hint = ""
                 if context:
                     hint = usage_hint(message, context.command_path)
-                print_error(ArenaError("usage", message, hint), "--json" in words)
+                print_error(ArenaError("usage", message, hint), as_json)
+
         if status == INTERRUPTED:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C must not disturb the exit
         sys.exit(status)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, and turn expected errors into an exit status."""
         try:
-            done = super().invoke(ctx)
+            result = super().invoke(ctx)
             sys.stdout.flush()
-            return done
+            return result
         except BrokenPipeError:
-            watched = select.poll()
-            watched.register(sys.stdout.fileno(), 0)
-            if not watched.poll(0):  # somebody still reads what is printed
+            output = select.poll()
+            output.register(sys.stdout.fileno(), 0)
+            is_open = not output.poll(0)
+            if is_open:  # somebody still reads what is printed: another pipe broke
                 raise
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(141) from None
@@ -163,7 +168,7 @@ class Program(Family):
 def expected_error(error: Exception) -> ArenaError | None:
     """Return an expected error as it is printed; None for any other, which gets a traceback."""
     if isinstance(error, ArenaError):
-        error.hint = with_options(error.hint)
+        error.hint = with_record_options(error.hint)
         return error
     if isinstance(error, LookupError):
         from markets.registry import UntrustedExtension  # only now: another package may have that name
@@ -186,21 +191,25 @@ def usage_text(message: str) -> str:
     >>> usage_text("Invalid value for '--end': '1.1.2026' does not match the formats '%Y-%m-%d'.")
     "Invalid value for '--end': '1.1.2026' is no day such as 2026-01-31."
     """
-    words = re.sub("a valid integer.*", "a whole number", message.replace("Value error, ", ""))
-    words = re.sub("does not match the formats? '%Y-%m-%d'", "is no day such as 2026-01-31", words)
-    return re.sub("a valid number.*", "a number", words).replace("Input should be", "expected")
+    text = message.replace("Value error, ", "")
+    text = re.sub("a valid integer.*", "a whole number", text)
+    text = re.sub("does not match the formats? '%Y-%m-%d'", "is no day such as 2026-01-31", text)
+    text = re.sub("a valid number.*", "a number", text)
+    return text.replace("Input should be", "expected")
 
 
-def usage_hint(message: str, typed: str) -> str:
+def usage_hint(message: str, command_path: str) -> str:
     """Return which help to see, or the present name of a former command.
 
     >>> usage_hint("No such command 'db copy'.", "arena")
     'it is now arena admin backup URL'
     """
-    gone = re.match("No such command '(.+?)'", message)
-    if gone and gone[1] in former_commands():
-        return f"it is now arena {former_commands()[gone[1]]}"
-    return f"see {typed} --help"
+    unknown = re.match("No such command '(.+?)'", message)
+    if unknown:
+        present_name = former_commands().get(unknown[1])
+        if present_name:
+            return f"it is now arena {present_name}"
+    return f"see {command_path} --help"
 
 
 app = typer.Typer(
@@ -213,9 +222,9 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
+def _print_version(asked_for: bool) -> None:
     """Print the version and end, if it was asked for."""
-    if not wanted:
+    if not asked_for:
         return
     from importlib.metadata import PackageNotFoundError, version
 
@@ -232,7 +241,7 @@ def arena(
     config: Path | None = CONFIG_FILE,
     database: str | None = DATABASE,
     _: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """Let LLM agents bet play money on prediction markets, and learn who forecasts well."""

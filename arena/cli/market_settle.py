@@ -1,7 +1,7 @@
 """`arena admin settle`: settles a market by hand."""
 
 from arena.cli.options import Options
-from arena.cli.output import attributes, exact, minute, plain, typed
+from arena.cli.output import attributes, command_line, from_millionths, minute_text, plain
 from arena.cli.page import Page
 from arena.clock import now
 from arena.errors import ArenaError
@@ -23,11 +23,11 @@ def settle_market(
     """Write a manual settlement of a market into the record, and print it."""
     reason = check_reason(because)
     if [payout is not None, bool(outcome), withdraw].count(True) != 1:
-        words = "give one of --payout, --outcome and --withdraw"
+        message = "give one of --payout, --outcome and --withdraw"
         hint = "a YES share pays 0 to 1, 50-50, or refund; a question comes to an option, a number or a date"
-        raise ArenaError("no_payout", words, hint, status=64)
-    paid = None if payout is None else read_payout(payout)
-    decided = HandSettlement(MarketId(market), paid, reason, withdraw, outcome or "")
+        raise ArenaError("no_payout", message, hint, status=64)
+    yes_payout = None if payout is None else read_payout(payout)
+    decided = HandSettlement(MarketId(market), yes_payout, reason, withdraw, outcome or "")
 
     with chosen.writing() as record:
         resolution = record.write_unfenced(settle_named_market, market, decided, now())
@@ -36,8 +36,11 @@ def settle_market(
 
     data = attributes(resolution, "version", "known_at", "withdrawn", "source", "answer")
     data |= {"market": resolution.market_id, "because": resolution.reason}
-    data |= {"payout": exact(resolution.payout), "refund": resolution.payout is None and not outcome}
-    chosen.answer(data, decision_page, resolution, bool(outcome))
+    data |= {
+        "payout": from_millionths(resolution.payout),
+        "refund": resolution.payout is None and not outcome,
+    }
+    chosen.print_answer(data, decision_page, resolution, bool(outcome))
 
 
 def decision_page(resolution: Resolution, is_question: bool) -> Page:
@@ -51,9 +54,12 @@ def decision_page(resolution: Resolution, is_question: bool) -> Page:
     elif payout is None:
         yield f"{market} is settled by hand: everyone gets back what shares cost."
     else:
-        no = exact(ONE - payout)
-        yield f"{market} is settled by hand: a YES share pays ${exact(payout):g}, a NO share ${no:g}."
-    yield f"Version {resolution.version}, known from {minute(resolution.known_at)} UTC: {resolution.reason}"
+        yes = from_millionths(payout)
+        no = from_millionths(ONE - payout)
+        yield f"{market} is settled by hand: a YES share pays ${yes:g}, a NO share ${no:g}."
+
+    known_from = minute_text(resolution.known_at)
+    yield f"Version {resolution.version}, known from {known_from} UTC: {resolution.reason}"
     if not is_question:
         yield "Cohorts that go on are paid when they are settled next."
-    yield f"Next: {typed(f'show market {market}')}"
+    yield f"Next: {command_line(f'show market {market}')}"

@@ -10,15 +10,15 @@ from arena.cli.options import Options, given_instant
 from arena.cli.output import (
     Data,
     attributes,
-    cents,
     cents_of,
-    duration,
-    exact,
-    minute,
+    cents_text,
+    command_line,
+    from_millionths,
+    minute_text,
     one_line,
     plain,
     plain_lines,
-    typed,
+    rough_duration,
 )
 from arena.cli.page import Page, line_width
 from arena.cli.question_answers import (
@@ -29,7 +29,7 @@ from arena.cli.question_answers import (
     newest_of_agents,
     odds_words,
 )
-from arena.cli.table import Table, TableChoice, TableColumn, counted, exact_at
+from arena.cli.table import Table, TableChoice, TableColumn, counted, from_millionths_at
 from arena.clock import now
 from arena.record.queries.answers import read_recorded_answers
 from arena.record.queries.markets import (
@@ -58,29 +58,31 @@ def market_page_at_venue(market: Market) -> tuple[str, str] | None:
     return venue_page(market.id, market.event_id, market.slug, market.event_slug)
 
 
-def _address(seen: KnownMarket) -> str | None:
+def _venue_url(seen: KnownMarket) -> str | None:
     """Return the address of a market's page at its venue, if it has one."""
     page = market_page_at_venue(seen.listing.market)
     return page and page[1]
 
 
-def _price(name: str, gives_way: int = 0, heading: str = "", of: str = "listing.quote.") -> TableColumn:
+def _price_column(
+    name: str, gives_way: int = 0, heading: str = "", of: str = "listing.quote."
+) -> TableColumn:
     """Return a column of a quote's prices."""
-    return TableColumn(name, heading or f"{name} ¢", cents_of, gives_way, exact_at(f"{of}{name}"))
+    return TableColumn(name, heading or f"{name} ¢", cents_of, gives_way, from_millionths_at(f"{of}{name}"))
 
 
-def _amount(name: str) -> TableColumn:
+def _json_amount(name: str) -> TableColumn:
     """Return a column of amounts, for JSON only."""
-    return TableColumn(name, value=exact_at(name))
+    return TableColumn(name, value=from_millionths_at(name))
 
 
-def _paid(end: Resolution) -> str:
+def _payout_text(resolution: Resolution) -> str:
     """Return the payout of a YES share, or the answer to a question other than yes or no."""
-    if end.answer:
-        return plain(end.answer)
-    if end.payout is None:
+    if resolution.answer:
+        return plain(resolution.answer)
+    if resolution.payout is None:
         return "was refunded"
-    return f"paid ${exact(end.payout):g}"
+    return f"paid ${from_millionths(resolution.payout):g}"
 
 
 MARKET = (
@@ -88,34 +90,34 @@ MARKET = (
     TableColumn("question", show=one_line, value="listing.market.question", narrow="cut"),
     TableColumn("event", gives_way=9, value="listing.market.event_id", narrow="cut middle"),
     TableColumn("category", show=one_line, gives_way=3, value="listing.market.category", narrow="cut"),
-    _price("mid", heading="price ¢"),
-    _price("bid", 7),
-    _price("ask", 7),
-    _price("last", 8),
-    TableColumn("volume", "volume $", ",.0f", 2, exact_at("listing.quote.volume")),
-    TableColumn("seen_at", "seen (UTC)", minute, 6, "listing.quote.at"),
+    _price_column("mid", heading="price ¢"),
+    _price_column("bid", 7),
+    _price_column("ask", 7),
+    _price_column("last", 8),
+    TableColumn("volume", "volume $", ",.0f", 2, from_millionths_at("listing.quote.volume")),
+    TableColumn("seen_at", "seen (UTC)", minute_text, 6, "listing.quote.at"),
     TableColumn("closes_at", "closes", "%Y-%m-%d", 1, "listing.market.closes_at"),
     TableColumn("status", gives_way=4),
-    TableColumn("venue_url", "link", gives_way=10, value=_address),
+    TableColumn("venue_url", "link", gives_way=10, value=_venue_url),
 )
 SHOWN_PRICES = (
     TableColumn("at", "price since (UTC)", "%Y-%m-%d %H:%M:%S"),
-    *(_price(name, of="") for name in QUOTED),
+    *(_price_column(name, of="") for name in QUOTED),
 )
-PRICES = (*SHOWN_PRICES, _amount("volume"))
-LEVELS = (_amount("price"), _amount("shares"))
+PRICES = (*SHOWN_PRICES, _json_amount("volume"))
+LEVELS = (_json_amount("price"), _json_amount("shares"))
 BOOK = ("shares", "bid ¢", "ask ¢", "shares")
 BOOK_ROWS = 10
 VERSION = TableColumn("version")
-KNOWN_AT = TableColumn("known_at", "known from (UTC)", minute)
+KNOWN_AT = TableColumn("known_at", "known from (UTC)", minute_text)
 SOURCE = TableColumn("source", show=plain)
 REFUND = TableColumn("refund", value=lambda end: end.payout is None and not end.answer)
-ENDS = (VERSION, KNOWN_AT, SOURCE, REFUND, _amount("payout"), TableColumn("answer"))
+ENDS = (VERSION, KNOWN_AT, SOURCE, REFUND, _json_amount("payout"), TableColumn("answer"))
 ANSWER = TableColumn("answer", "came to", lambda answer: plain(answer) or "called off")
-SHOWN_ENDS = (VERSION, KNOWN_AT, TableColumn("paid", "a YES share", value=_paid), SOURCE)
+SHOWN_ENDS = (VERSION, KNOWN_AT, TableColumn("paid", "a YES share", value=_payout_text), SOURCE)
 ANSWERED_ENDS = (VERSION, KNOWN_AT, ANSWER, SOURCE)
 REJECTED = (
-    TableColumn("last_seen_at", "last (UTC)", minute, 3),
+    TableColumn("last_seen_at", "last (UTC)", minute_text, 3),
     counted("times", 2),
     TableColumn("venue", gives_way=4),
     TableColumn("kind", gives_way=1),
@@ -134,22 +136,22 @@ def list_markets(
         known = read_markets(connection, when)
     matching = filter_markets(known, search, category, status)
 
-    rows = Table(MARKET, matching[:limit], choice=chosen.table)
+    rows = Table(MARKET, matching[:limit], choice=chosen.table_choice)
     data = {"at": when, "known": len(known), "found": len(matching), "markets": rows.data()}
-    chosen.answer(data, list_page, rows, len(matching), len(known))
+    chosen.print_answer(data, list_page, rows, len(matching), len(known))
 
 
 def list_page(rows: Table, matching: int, known: int) -> Page:
     """Yield the table of markets, and how many of them are listed."""
     if not known:
         yield "No market is known."
-        yield f"Next: {typed('run --sync')}"
+        yield f"Next: {command_line('run --sync')}"
     elif not matching:
         yield f"None of the {known:,} markets in the record is listed: they are not open, or do not match."
-        yield f"Next: {typed('show markets --status all')}"
+        yield f"Next: {command_line('show markets --status all')}"
     else:
         yield rows
-        yield f"{len(rows.rows):,} of {matching:,} markets. Next: {typed('show market ID')}"
+        yield f"{len(rows.rows):,} of {matching:,} markets. Next: {command_line('show market ID')}"
 
 
 def show_market(chosen: Options, name: str, limit: int, at: str | None) -> None:
@@ -161,16 +163,19 @@ def show_market(chosen: Options, name: str, limit: int, at: str | None) -> None:
         quotes = read_price_changes(connection, market.id, when)
         answers = []
         if market.form:
-            stated = read_recorded_answers(connection, market=market.id)
-            told = newest_of_agents([own for own in stated if own.at <= when])
-            answers = answers_data(connection, told, when)
+            recorded = read_recorded_answers(connection, market=market.id)
+            by_then = [answer for answer in recorded if answer.at <= when]
+            answers = answers_data(connection, newest_of_agents(by_then), when)
+
     data = _market_data(seen, quotes, limit)
-    if market.form:
-        data["form"] = form_data(form_of(market.form))
-        data["answers"] = answers
-        chosen.answer(data, question_page, seen, answers, chosen.table)
+    is_yes_no = not market.form
+    if is_yes_no:
+        chosen.print_answer(data, market_page, seen, quotes, limit, when, chosen.table_choice)
         return
-    chosen.answer(data, market_page, seen, quotes, limit, when, chosen.table)
+
+    data["form"] = form_data(form_of(market.form))
+    data["answers"] = answers
+    chosen.print_answer(data, question_page, seen, answers, chosen.table_choice)
 
 
 def question_page(seen: KnownMarket, answers: Sequence[Data], choice: TableChoice) -> Page:
@@ -187,10 +192,10 @@ def question_page(seen: KnownMarket, answers: Sequence[Data], choice: TableChoic
     yield from market_answers_blocks(answers, choice)
     if seen.ends:
         yield Table(ANSWERED_ENDS, seen.ends)
-        yield f"Next: {typed('board')}"
+        yield f"Next: {command_line('board')}"
     else:
         yield "No resolution is known."
-        yield f"Next: {typed('run --sync')}"
+        yield f"Next: {command_line('run --sync')}"
 
 
 def _head_lines(seen: KnownMarket) -> Page:
@@ -198,7 +203,7 @@ def _head_lines(seen: KnownMarket) -> Page:
     market = seen.listing.market
     yield plain(market.question)
     yield f"{market.id}, {plain(market.category)}, event {plain(market.event_id)}"
-    yield f"open {minute(market.opens_at)} to {minute(market.closes_at)} UTC: {seen.status}"
+    yield f"open {minute_text(market.opens_at)} to {minute_text(market.closes_at)} UTC: {seen.status}"
     page = market_page_at_venue(market)
     if page:
         name, address = page
@@ -217,7 +222,7 @@ def _market_data(seen: KnownMarket, quotes: Sequence[Quote], limit: int) -> dict
     (data,) = Table(MARKET, [seen]).data()
     data |= attributes(market, "rules", "opens_at")
     for name in ("tick", "fee_rate", "min_shares"):
-        data[name] = exact(getattr(market, name))
+        data[name] = from_millionths(getattr(market, name))
     data["bids"] = Table(LEVELS, bids).data()
     data["asks"] = Table(LEVELS, asks).data()
     data["changes"] = len(quotes)
@@ -232,7 +237,7 @@ def market_page(
     """Yield a market's question, rules, price, history and resolution as plain text."""
     market = seen.listing.market
     yield from _head_lines(seen)
-    yield f"steps of {cents(market.tick)}¢, fee rate {decimal(market.fee_rate):.2%}\n"
+    yield f"steps of {cents_text(market.tick)}¢, fee rate {decimal(market.fee_rate):.2%}\n"
     yield f"{plain_lines(market.rules).strip()}\n"
 
     yield from _price_blocks(seen.listing.quote, at)
@@ -240,10 +245,10 @@ def market_page(
         yield from _history_blocks(quotes, limit, at, choice)
     if seen.ends:
         yield Table(SHOWN_ENDS, seen.ends)
-        yield f"Next: {typed('board')}"
+        yield f"Next: {command_line('board')}"
     else:
         yield "No resolution is known."
-        yield f"Next: {typed('run --sync')}"
+        yield f"Next: {command_line('run --sync')}"
 
 
 def _price_blocks(quote: Quote | None, at: datetime) -> Page:
@@ -256,27 +261,27 @@ def _price_blocks(quote: Quote | None, at: datetime) -> Page:
     for name in QUOTED:
         price = getattr(quote, name)
         if price is not None:
-            prices.append(f"{name} {cents(price)}¢")
-    traded = "unknown volume"
+            prices.append(f"{name} {cents_text(price)}¢")
+    volume = "unknown volume"
     if quote.volume is not None:
-        traded = f"${quote.volume // ONE:,} traded"
-    age = (at - quote.at).total_seconds()
-    seen = duration(max(0, age))
-    yield f"{', '.join(prices) or 'no price'}; {traded}; seen {seen} ago\n"
+        volume = f"${quote.volume // ONE:,} traded"
+    seconds_since = (at - quote.at).total_seconds()
+    seen = rough_duration(max(0, seconds_since))
+    yield f"{', '.join(prices) or 'no price'}; {volume}; seen {seen} ago\n"
 
     rows = []
     for bid, ask in zip_longest(quote.bids[:BOOK_ROWS], quote.asks[:BOOK_ROWS]):
-        bid_price, bid_shares = _level(bid)
-        rows.append((bid_shares, bid_price, *_level(ask)))
+        bid_price, bid_shares = _level_cells(bid)
+        rows.append((bid_shares, bid_price, *_level_cells(ask)))
     if rows:
         yield Table(BOOK, rows)
 
 
-def _level(level: Level | None) -> tuple[str, str]:
+def _level_cells(level: Level | None) -> tuple[str, str]:
     """Return the price and shares of a level of a book; blanks without a level."""
     if level is None:
         return "", ""
-    return cents(level.price), f"{exact(level.shares):,.0f}"
+    return cents_text(level.price), f"{from_millionths(level.shares):,.0f}"
 
 
 def _history_blocks(quotes: Sequence[Quote], limit: int, at: datetime, choice: TableChoice) -> Page:
@@ -285,7 +290,9 @@ def _history_blocks(quotes: Sequence[Quote], limit: int, at: datetime, choice: T
     if mids:
         width = line_width() or WIDEST
         yield sparkline(price_points(quotes, at, min(WIDEST, width)))
-        yield f"{minute(quotes[0].at)} until now, from {cents(min(mids))} to {cents(max(mids))}¢\n"
+        low = cents_text(min(mids))
+        high = cents_text(max(mids))
+        yield f"{minute_text(quotes[0].at)} until now, from {low} to {high}¢\n"
 
     newest = quotes[-limit:]
     yield Table(SHOWN_PRICES, newest[::-1], choice=choice)
@@ -303,7 +310,8 @@ def price_points(quotes: Sequence[Quote], until: datetime, count: int) -> list[i
     points = []
     for step in range(count):
         at = start + (until - start) * step / max(1, count - 1)
-        points.append(quotes[bisect(times, at) - 1].mid)
+        latest = quotes[bisect(times, at) - 1]
+        points.append(latest.mid)
     return points
 
 
@@ -316,28 +324,30 @@ def sparkline(mids: Sequence[int | None]) -> str:
     known = [mid for mid in mids if mid is not None]
     low = min(known, default=0)
     span = max(known, default=ONE) - low
-    bars = ""
+    highest_bar = len(BARS) - 1
+
+    line = ""
     for mid in mids:
         if mid is None:
-            bars += " "
+            line += " "
         elif not span:
-            bars += BARS[3]
+            line += BARS[3]
         else:
-            bars += BARS[(mid - low) * (len(BARS) - 1) // span]
-    return bars
+            line += BARS[(mid - low) * highest_bar // span]
+    return line
 
 
 def list_rejected(chosen: Options, venue: str | None, kind: str | None, limit: int) -> None:
     """Print the newest rejected records of the venues."""
     with chosen.reading() as connection:
         rejected = read_quarantine(connection, venue, kind, limit)
-    chosen.answer({"rejected": rejected}, rejected_page, rejected, limit, chosen.table)
+    chosen.print_answer({"rejected": rejected}, rejected_page, rejected, limit, chosen.table_choice)
 
 
 def rejected_page(rejected: Sequence[StoredQuarantine], limit: int, choice: TableChoice) -> Page:
     """Yield the rejected records with the reasons, or that there are none."""
     if not rejected:
-        yield f"Nothing was rejected. Next: {typed('show markets')}"
+        yield f"Nothing was rejected. Next: {command_line('show markets')}"
         return
     yield Table(REJECTED, rejected, choice=choice)
     if len(rejected) == limit:

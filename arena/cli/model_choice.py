@@ -32,7 +32,7 @@ class TerminalUser:
         """Return the address of the server of a model; None if the user gives none."""
         example = local_servers.USUAL_SERVERS[-1].base_url
         question = f"Base URL of the server that has {name}, such as {example} (Enter: none)"
-        return ask_until(question, "", lambda typed: server_address(typed) if typed else None)
+        return ask_until_valid(question, "", lambda typed: server_address(typed) if typed else None)
 
     def is_meant(self, given: str, near: str) -> bool:
         """Ask whether the model of a similar name is meant."""
@@ -41,7 +41,7 @@ class TerminalUser:
     def price(self, model: str) -> Price | None:
         """Return the price of a model; None if the user doesn't know it."""
         price = "dollars per million tokens in and out, such as 0.5 1.5"
-        return ask_until(f"Price of {model}, {price} (Enter: not known)", "", typed_price)
+        return ask_until_valid(f"Price of {model}, {price} (Enter: not known)", "", typed_price)
 
 
 def typed_price(typed: str) -> Price | None:
@@ -56,7 +56,7 @@ def typed_price(typed: str) -> Price | None:
     return price_in, price_out
 
 
-def ask_until(question: str, default: str | None, read: Callable[[str], T]) -> T:
+def ask_until_valid(question: str, default: str | None, read: Callable[[str], T]) -> T:
     """Return the value read from the user's answer, asking again while `read` raises `ArenaError`."""
     while True:
         typed = str(typer.prompt(question, default, show_default=bool(default))).strip()
@@ -69,23 +69,23 @@ def ask_until(question: str, default: str | None, read: Callable[[str], T]) -> T
             default = None
 
 
-def agree(offer: str, asking: bool, hint: str, *, default: bool = True) -> None:
+def confirm_offer(offer: str, can_ask: bool, hint: str, *, default: bool = True) -> None:
     """Ask the user to agree to an offer; raise `ArenaError` unless they do."""
-    if not asking:
+    if not can_ask:
         raise ArenaError("not_confirmed", offer, hint)
     if not typer.confirm(f"{offer}. Ask?", default):
         raise ArenaError("stopped", "nothing was asked", hint)
 
 
-def options_of(
-    asking: bool,
+def model_options(
+    can_ask: bool,
     base_url: str | None,
     key_env: str | None,
     price: Price | None,
     reasoning: str | None = None,
 ) -> ModelOptions:
     """Return the options for models; if `asking`, the user is asked for what they leave open."""
-    user = TerminalUser() if asking else None
+    user = TerminalUser() if can_ask else None
     return ModelOptions(base_url, key_env, reasoning, price, user)
 
 
@@ -94,33 +94,36 @@ def named_models(models: Sequence[str], options: ModelOptions) -> list[Block]:
 
     Raise `ArenaError` if a model can't be found.
     """
-    elsewhere = models
+    may_be_local = models
     if options.base_url is not None:
-        # Those that name a provider aren't at the server of the others.
-        elsewhere = list(filter(named_provider, models))
+        # All others are at that address, so only those that name a provider are still to be found.
+        may_be_local = list(filter(named_provider, models))
 
     servers = []
-    if not all(map(is_provided, elsewhere)):
-        servers = servers_at()
-    return model_blocks(tuple(dict.fromkeys(models)), options, servers)
+    if not all(map(is_provided, may_be_local)):
+        servers = find_servers_with_models()
+    without_duplicates = tuple(dict.fromkeys(models))
+    return model_blocks(without_duplicates, options, servers)
 
 
-def found_model(options: ModelOptions, environ: Mapping[str, str]) -> str:
+def find_or_pick_model(options: ModelOptions, environ: Mapping[str, str]) -> str:
     """Return the only model found by the servers and keys here, or the one that the user picks.
 
     Raise `ArenaError` if there is none, or if there are several and no user to pick one.
     """
     names = list[str]()
-    for server in servers_at(options.base_url, environ.get(options.key_env or "", "")):
+    key = environ.get(options.key_env or "", "")
+    for server in find_servers_with_models(options.base_url, key):
         names += server.models
-    message = f"no list of models comes from {options.base_url}/models"
+
     if options.base_url is None:
         names += keyed_models(environ)
-        message = f"{no_server_text()}, and no known model has its key"
-
+        nothing_found = f"{no_server_text()}, and no known model has its key"
+    else:
+        nothing_found = f"no list of models comes from {options.base_url}/models"
     if not names:
         hint = "start a server (ollama run qwen3:8b), or name a model: anthropic/claude-sonnet-5, …"
-        raise ArenaError("no_model", message, hint)
+        raise ArenaError("no_model", nothing_found, hint)
     if len(names) == 1:
         return names[0]
 
@@ -130,9 +133,9 @@ def found_model(options: ModelOptions, environ: Mapping[str, str]) -> str:
     return str(typer.prompt(f"{found}. Which one", names[0]))
 
 
-def servers_at(base_url: str | None = None, key: str = "") -> list[ModelServer]:
+def find_servers_with_models(base_url: str | None = None, key: str = "") -> list[ModelServer]:
     """Return the servers with a model, on the usual ports of this machine or at an address."""
-    servers: Sequence[ModelServer] = local_servers.USUAL_SERVERS
+    to_try: Sequence[ModelServer] = local_servers.USUAL_SERVERS
     if base_url is not None:
-        servers = [ModelServer("the server", server_address(base_url))]
-    return [server for server in run_async(find_servers(servers, key)) if server.models]
+        to_try = [ModelServer("the server", server_address(base_url))]
+    return [server for server in run_async(find_servers(to_try, key)) if server.models]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from arena.cli.output import AGAIN, Data, print_json
+from arena.cli.output import RECORD_OPTIONS, Data, print_json
 from arena.cli.page import Page, page_lines, print_page
 from arena.cli.table import TableChoice
 from arena.errors import ArenaError
@@ -39,13 +39,13 @@ class Options:
     config: Path | None = None
     database: str | None = None
     json: bool = False
-    table: TableChoice = field(default_factory=TableChoice)
+    table_choice: TableChoice = field(default_factory=TableChoice)
     trust: bool = False
     """Whether `--trust-extensions` was given."""
     given: frozenset[str] = frozenset()
     """What was typed after the command's name: options, and arguments as help names them."""
 
-    def choose(self, given: Data) -> None:
+    def set_shared(self, given: Data) -> None:
         """Set the shared options that were given after a command's name."""
         self.config = given.get("config") or self.config
         if given.get("database") is not None:
@@ -54,18 +54,18 @@ class Options:
             raise ArenaError("no_database", "--database is empty", "name a record, or leave the option out")
         self.json = given.get("json", False)
         self.trust = given.get("trust_extensions", False)
-        self.table = TableChoice(given.get("wide", False), given.get("columns", ""))
-        AGAIN.set(self.again())
+        self.table_choice = TableChoice(given.get("wide", False), given.get("columns", ""))
+        RECORD_OPTIONS.set(self.record_options())
         if any(name.endswith("_FILE") for name in os.environ):
             from arena.config.environment import secrets_in_files
 
             os.environ.update(secrets_in_files(os.environ))
 
-    def asks(self) -> bool:
+    def can_ask(self) -> bool:
         """Tell whether a user at a terminal can be asked; not with a closed standard input."""
         return not self.json and sys.stdin is not None and sys.stdin.isatty()
 
-    def load(
+    def load_config(
         self,
         environ: Mapping[str, str] | None = None,
         default: Path = DEFAULT,
@@ -87,7 +87,7 @@ class Options:
         """
         from arena.cli.trust import already_trusted
 
-        return self.load(allow=already_trusted)
+        return self.load_config(allow=already_trusted)
 
     def load_to_play(
         self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT, beside: bool = False
@@ -95,20 +95,20 @@ class Options:
         """Return the config with its extensions, asking at a terminal to trust its folder if needed."""
         from arena.cli.trust import asked_trust
 
-        return self.load(environ, default, beside, partial(asked_trust, self.trust, self.asks()))
+        return self.load_config(environ, default, beside, partial(asked_trust, self.trust, self.can_ask()))
 
-    def known(self, extensions: bool = False) -> "Config | None":
+    def known_config(self, extensions: bool = False) -> "Config | None":
         """Return the config, or None if only a record is named; with `extensions` use `load_if_trusted`."""
         if self.database is not None and not self.has_config:
             return None
         if extensions:
             return self.load_if_trusted()
-        return self.load()
+        return self.load_config()
 
-    def again(self) -> str:
+    def record_options(self) -> str:
         """Return the options that name the same config and record in another command.
 
-        >>> Options(database="my drill.db").again(), Options(Path("b.yaml"), "sqlite:///a").again()
+        >>> Options(database="my drill.db").record_options(), Options(Path("b.yaml"), "sqlite:///a").record_options()
         (" --database 'my drill.db'", ' --config b.yaml --database URL')
         """
         text = ""
@@ -125,35 +125,38 @@ class Options:
         """Tell whether a config is named, or stands in the working folder."""
         return self.config is not None or DEFAULT.exists()
 
-    def record(self) -> str:
+    def record_address(self) -> str:
         """Return the address of the record: that of `--database`, else the config's."""
         if self.database is not None:
             return self.database
         if not self.has_config:
             hint = "name a record with --database PATH, or make a working folder: arena init DIR"
             raise ArenaError("no_config", f"there is no {DEFAULT} here to name the record", hint)
-        return self.load().database
+        return self.load_config().database
 
-    def own_record(self) -> str:
+    def own_record_address(self) -> str:
         """Return the address of the config's own record, ignoring `--database`."""
-        return replace(self, database=None).record()
+        return replace(self, database=None).record_address()
 
     @contextmanager
     def reading(self) -> "Iterator[Connection]":
         """Yield a connection that reads the record as of one instant."""
         from arena.record.schema.database import open_read_only, reading
 
-        with open_read_only(self.record()) as engine, reading(engine) as connection:
+        with open_read_only(self.record_address()) as engine, reading(engine) as connection:
             yield connection
 
     @contextmanager
-    def planned(self, extensions: bool = False) -> "Iterator[tuple[Config | None, Connection]]":
-        """Yield the config that `known` returns, and a connection to the record, empty if there is none."""
+    def config_and_record(self, extensions: bool = False) -> "Iterator[tuple[Config | None, Connection]]":
+        """Yield the config that `known_config` returns, and a connection to the record.
+
+        Without a record it is a connection to an empty one.
+        """
         from arena.record.dry_run import open_or_empty
         from arena.record.schema.database import reading
 
-        config = self.known(extensions)
-        address = config.database if config else self.record()
+        config = self.known_config(extensions)
+        address = config.database if config else self.record_address()
         with open_or_empty(address) as engine, reading(engine) as connection:
             yield config, connection
 
@@ -162,13 +165,13 @@ class Options:
         """Yield the record for writing."""
         from arena.record.record import Record
 
-        with closing(Record.open(self.record())) as record:
+        with closing(Record.open(self.record_address())) as record:
             yield record
 
-    def refuse(self, *names: str, because: str, hint: str = "") -> None:
+    def refuse_if_given(self, *names: str, because: str, hint: str = "") -> None:
         """Raise a usage error about the first of these options that was typed, if any was.
 
-        >>> Options(given=frozenset({"--by"})).refuse("--csv", "--by", because="needs one agent")
+        >>> Options(given=frozenset({"--by"})).refuse_if_given("--csv", "--by", because="needs one agent")
         Traceback (most recent call last):
         arena.errors.ArenaError: --by needs one agent
         """
@@ -176,12 +179,12 @@ class Options:
             if name in self.given:
                 raise ArenaError("not_together", f"{name} {because}", hint or f"leave out {name}", status=64)
 
-    def answer(self, data: object, page: Callable[..., Page], *given: object) -> None:
+    def print_answer(self, data: object, page: Callable[..., Page], *given: object) -> None:
         """Print a command's answer: `data` as JSON with `--json`, else the page made from it.
 
         The page is made from `given` if there is any, instead of from the data.
         """
-        if self.json and not self.table.columns:
+        if self.json and not self.table_choice.columns:
             print_json(data)
             return
         blocks = page(*given or (data,)) or ()
@@ -251,7 +254,7 @@ def command(
         def run(context: typer.Context, **values: Any) -> None:
             """Set the shared options, then run the command."""
             chosen: Options = context.find_root().obj
-            chosen.choose({name: values.pop(name) for name in names})
+            chosen.set_shared({name: values.pop(name) for name in names})
             chosen.given = typed_names(context)
             function(chosen, **values)
 

@@ -21,7 +21,7 @@ from markets.millionths import ONE
 T = TypeVar("T")
 Data = Mapping[str, Any]
 """A command's answer with `--json`, or a part of it."""
-AGAIN = ContextVar("AGAIN", default="")
+RECORD_OPTIONS = ContextVar("RECORD_OPTIONS", default="")
 """The options that named the config and the record, appended to suggested commands."""
 
 
@@ -36,9 +36,9 @@ def program() -> str:
     return str(beside)
 
 
-def typed(command: str) -> str:
+def command_line(command: str) -> str:
     """Return a command line to suggest, with the options that name the same config and record."""
-    return f"{program()} {command}{AGAIN.get()}"
+    return f"{program()} {command}{RECORD_OPTIONS.get()}"
 
 
 SUGGESTED = re.compile(
@@ -53,7 +53,7 @@ Its quantifiers never give back what they have matched: a command that names a r
 """
 
 
-def with_options(text: str, clock: str = "") -> str:
+def with_record_options(text: str, clock: str = "") -> str:
     """Return a text in which suggested commands have the options that name the same config and record.
 
     Hints are made where nobody knows what was typed. `clock` is the option that names a rehearsal's clock.
@@ -61,19 +61,21 @@ def with_options(text: str, clock: str = "") -> str:
 
     def completed(found: re.Match[str]) -> str:
         """Return a suggested command with the options."""
-        command = by_clock(found[0].removeprefix("arena "), clock)
-        return f"arena {command}{AGAIN.get()}"
+        command = rehearsal_command(found[0].removeprefix("arena "), clock)
+        return f"arena {command}{RECORD_OPTIONS.get()}"
 
     return SUGGESTED.sub(completed, text)
 
 
-def by_clock(command: str, clock: str) -> str:
+def rehearsal_command(command: str, clock: str) -> str:
     """Return a command as it is typed in a rehearsal: only the option that names its clock plays it.
 
     What plays one round does what is due by that clock, and no more.
 
-    >>> by_clock("run --round --at 2026-01-04T00:00Z", " --clock clock"), by_clock("check", " --clock clock")
-    ('run --once --clock clock', 'check')
+    >>> rehearsal_command("run --round --at 2026-01-04T00:00Z", " --clock clock")
+    'run --once --clock clock'
+    >>> rehearsal_command("check", " --clock clock")
+    'check'
     """
     if not clock:
         return command
@@ -105,7 +107,7 @@ def attributes(row: object, *names: str) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names}
 
 
-def prints_aside() -> redirect_stdout[TextIO]:
+def prints_to_stderr() -> redirect_stdout[TextIO]:
     """Send what is printed to standard error: an extension may print, and the answer may be JSON."""
     return redirect_stdout(sys.stderr)
 
@@ -186,24 +188,24 @@ def shortened(text: str, most: int) -> str:
     return f"{flat[: most - 1].rstrip()}…"
 
 
-def minute(at: datetime | str) -> str:
+def minute_text(at: datetime | str) -> str:
     """Return an instant as text, to the minute.
 
-    >>> minute("2026-01-04T00:00:00+00:00")
+    >>> minute_text("2026-01-04T00:00:00+00:00")
     '2026-01-04 00:00'
     """
     return str(at)[:16].replace("T", " ")
 
 
-def exact(millionths: int | None) -> float | None:
+def from_millionths(millionths: int | None) -> float | None:
     """Return millionths as a number, the float nearest to their exact value."""
     return None if millionths is None else millionths / ONE
 
 
-def cents(price: int | None) -> str:
+def cents_text(price: int | None) -> str:
     """Return a price in cents, without trailing zeros.
 
-    >>> cents(405_000), cents(1_000), cents(None)
+    >>> cents_text(405_000), cents_text(1_000), cents_text(None)
     ('40.5', '0.1', '')
     """
     if price is None:
@@ -213,7 +215,7 @@ def cents(price: int | None) -> str:
 
 def cents_of(dollars: float) -> str:
     """Return a price in dollars as text in cents."""
-    return cents(round(dollars * ONE))
+    return cents_text(round(dollars * ONE))
 
 
 def small_dollars(usd: float) -> str:
@@ -242,10 +244,10 @@ def signed_dollars(value: float, places: int = 2) -> str:
     return f"{sign}${abs(value):,.{places}f}"
 
 
-def duration(seconds: float) -> str:
+def rough_duration(seconds: float) -> str:
     """Return a length of time in its largest unit.
 
-    >>> duration(200_000), duration(7_300), duration(59)
+    >>> rough_duration(200_000), rough_duration(7_300), rough_duration(59)
     ('2 d', '2 h', '59 s')
     """
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
@@ -254,10 +256,10 @@ def duration(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def ranges(numbers: Sequence[int]) -> str:
+def ranges_text(numbers: Sequence[int]) -> str:
     """Return ascending numbers as text, with consecutive ones as ranges.
 
-    >>> ranges([1, 2, 3, 5]), ranges([4])
+    >>> ranges_text([1, 2, 3, 5]), ranges_text([4])
     ('1-3, 5', '4')
     """
     spans: list[list[int]] = []

@@ -3,9 +3,17 @@
 from collections.abc import Sequence
 
 from arena.cli.options import Options
-from arena.cli.output import Data, attributes, duration, minute, one_line, signed_dollars, typed
+from arena.cli.output import (
+    Data,
+    attributes,
+    command_line,
+    minute_text,
+    one_line,
+    rough_duration,
+    signed_dollars,
+)
 from arena.cli.page import Page
-from arena.cli.table import Table, TableChoice, TableColumn, counted, exact_at
+from arena.cli.table import Table, TableChoice, TableColumn, counted, from_millionths_at
 from arena.scores.positions import (
     Position,
     PositionGroup,
@@ -25,12 +33,12 @@ def _amount(name: str, gives_way: int, sign: str = "", heading: str | None = Non
     part = name
     if name == "pnl":
         part = "total"
-    return TableColumn(name, heading, f"{sign},.2f", gives_way, exact_at(f"money.{part}"))
+    return TableColumn(name, heading, f"{sign},.2f", gives_way, from_millionths_at(f"money.{part}"))
 
 
 def _shares(name: str, gives_way: int) -> TableColumn:
     """Return a column of shares of a lot."""
-    return TableColumn(name, None, ",.2f", gives_way, exact_at(f"lot.{name}"))
+    return TableColumn(name, None, ",.2f", gives_way, from_millionths_at(f"lot.{name}"))
 
 
 def _address(position: Position) -> str | None:
@@ -59,10 +67,10 @@ LOTS = (
     _shares("sold", 9),
     _shares("settled", 9),
     _shares("shares", 1),
-    TableColumn("average_cost", "average", ".6f", 4, exact_at("lot.average_cost")),
-    TableColumn("price", None, ".4f", 3, exact_at("price")),
+    TableColumn("average_cost", "average", ".6f", 4, from_millionths_at("lot.average_cost")),
+    TableColumn("price", None, ".4f", 3, from_millionths_at("price")),
     TableColumn("stale", show=STALE.__getitem__, gives_way=2, value=lambda line: line.stale or None),
-    TableColumn("age_seconds", "age", duration, 8, "age"),
+    TableColumn("age_seconds", "age", rough_duration, 8, "age"),
     TableColumn("venue_url", "link", gives_way=10, value=_address),
     *MONEY,
 )
@@ -89,7 +97,7 @@ def show_positions(chosen: Options, cohort: int | None, agent: str | None, by: s
     data["positions"] = Table(COLUMNS[by], lines).data()
     total = merge_positions("all", held.positions)
     (data["total"],) = Table(SUMS, [total]).data()
-    chosen.answer(data, positions_page, data, lines, total, chosen.table)
+    chosen.print_answer(data, positions_page, data, lines, total, chosen.table_choice)
 
 
 def positions_page(
@@ -102,12 +110,12 @@ def positions_page(
     cohort = data["cohort"]
     agent = data["agent"]
     if data["at"] is None:
-        yield f"Cohort {cohort} has not been marked yet. Next: {typed('run --round')}"
+        yield f"Cohort {cohort} has not been marked yet. Next: {command_line('run --round')}"
         return
     whose = f"Cohort {cohort}"
     if agent is not None:
         whose += f", {agent}"
-    yield f"{whose}, as marked at {minute(data['at'])} UTC"
+    yield f"{whose}, as marked at {minute_text(data['at'])} UTC"
     if not lines:
         yield "No open positions." if data["open"] else "No positions yet."
         return

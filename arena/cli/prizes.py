@@ -72,7 +72,7 @@ def show_prizes(
         for name, prizes in prizes_by_weight(played, WEIGHTS, mode).items():
             swept.append({"forecaster": name, "prizes": prizes})
         data["sweep"] = swept
-    chosen.answer(data, tournament_page, result, swept, chosen.table)
+    chosen.print_answer(data, tournament_page, result, swept, chosen.table_choice)
 
 
 def tournament_page(result: TournamentResult, swept: Sequence[Data], choice: TableChoice) -> Page:

@@ -20,7 +20,7 @@ COLUMNS = (
 def list_prompts(chosen: Options) -> None:
     """Print every prompt, what it asks for and what it shows."""
     prompts = prompt_summaries((chosen.config or DEFAULT).parent)
-    chosen.answer({"prompts": prompts}, list_page, prompts, chosen.table)
+    chosen.print_answer({"prompts": prompts}, list_page, prompts, chosen.table_choice)
 
 
 def list_page(prompts: Sequence[PromptSummary], choice: TableChoice) -> Page:
@@ -33,13 +33,13 @@ def show_prompt(chosen: Options, name: str, against: str | None, rendered: bool)
     folder = (chosen.config or DEFAULT).parent
     text = prompt_for_reader(folder, name, rendered)
     if against is None:
-        chosen.answer({"name": name, "rendered": rendered, "text": text}, text_page, text)
+        chosen.print_answer({"name": name, "rendered": rendered, "text": text}, text_page, text)
         return
 
     old = prompt_for_reader(folder, against, rendered)
     diff = list(unified_diff(old.splitlines(), text.splitlines(), against, name, lineterm=""))
     data = {"before": against, "after": name, "rendered": rendered, "same": not diff, "diff": diff}
-    chosen.answer(data, text_page, "\n".join(diff) or "They are identical.")
+    chosen.print_answer(data, text_page, "\n".join(diff) or "They are identical.")
 
 
 def text_page(text: str) -> Page:

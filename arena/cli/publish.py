@@ -8,9 +8,9 @@ import typer
 
 from arena.cli.dashboard import refresh_scores
 from arena.cli.options import Options
-from arena.cli.output import Data, minute, prints_aside, program, progress
+from arena.cli.output import Data, minute_text, prints_to_stderr, program, progress
 from arena.cli.page import Page
-from arena.cli.round import PlayedTime, is_short_round, played_blocks
+from arena.cli.round import PlayedTime, is_incomplete_round, played_blocks
 from arena.cli.round import play as play_round
 from arena.cli.run import LogChoice, opened_log
 from arena.cli.run import play as play_due
@@ -40,7 +40,7 @@ def publish_season(chosen: Options, log: LogChoice, baselines: bool, leave_faile
     season = open_season(config.folder, now())
     before = season.tip
     if season.lost is not None:
-        print(lost_text(season.lost), file=sys.stderr, flush=True)
+        print(lost_run_text(season.lost), file=sys.stderr, flush=True)
 
     played: PlayedTime | RunProgress | None = None
     heads = 0
@@ -49,7 +49,7 @@ def publish_season(chosen: Options, log: LogChoice, baselines: bool, leave_faile
         # What an earlier run here could not publish must be there before any later end of a market.
         publish_record(config, season, code_version(), now())
         try:
-            with prints_aside():
+            with prints_to_stderr():
                 played = play_season(chosen, config, log, baselines, leave_failed)
         except ArenaError as error:
             if error.code not in NOTHING_DUE:
@@ -60,12 +60,12 @@ def publish_season(chosen: Options, log: LogChoice, baselines: bool, leave_faile
 
         if heads:
             refresh_scores(config.database)
-            with progress("Drawing the site") as moved:
-                publish_site(config, season, now(), moved)
+            with progress("Drawing the site") as report_progress:
+                publish_site(config, season, now(), report_progress)
 
     data = {"branch": BRANCH, "commit": season.tip, "new": season.tip != before, "heads": heads}
-    chosen.answer(data | {"lost": season.lost}, published_page, data, played)
-    if is_short(played):
+    chosen.print_answer(data | {"lost": season.lost}, published_page, data, played)
+    if is_incomplete(played):
         raise typer.Exit(2)
 
 
@@ -79,17 +79,18 @@ def play_season(
         return play_due(config, True, SystemClock, opened, baselines, leave_failed).progress
 
 
-def is_short(played: PlayedTime | RunProgress | None) -> bool:
+def is_incomplete(played: PlayedTime | RunProgress | None) -> bool:
     """Tell whether something failed, or is left to do."""
     if isinstance(played, RunProgress):
         return bool(played.failed or played.left)
-    return played is not None and any(map(is_short_round, played.reports))
+    return played is not None and any(map(is_incomplete_round, played.reports))
 
 
-def lost_text(began: datetime) -> str:
+def lost_run_text(began: datetime) -> str:
     """Return a message about a run that never ended."""
+    run = f"The run of {minute_text(began)} UTC"
     return (
-        f"The run of {minute(began)} UTC was lost. Answers that it bought and did not publish are not in the "
+        f"{run} was lost. Answers that it bought and did not publish are not in the "
         "record: its round is played again, and they are bought again."
     )
 

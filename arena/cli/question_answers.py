@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from arena.cli.output import Data, attributes, minute, plain
+from arena.cli.output import Data, attributes, minute_text, plain
 from arena.cli.page import Page
 from arena.cli.table import Table, TableChoice, TableColumn, answered
 from arena.record.queries.answers import RecordedAnswer, read_season_markets
@@ -26,7 +26,7 @@ OF_MARKET = (TableColumn("agent", narrow="cut middle"), *SCORES)
 OF_AGENT = (
     TableColumn("question", show=plain, narrow="wrap"),
     TableColumn("round", value=lambda row: f"{row['cohort']}.{row['round']}", gives_way=4),
-    TableColumn("at", "decided (UTC)", value=lambda row: minute(row["at"]), gives_way=5),
+    TableColumn("at", "decided (UTC)", value=lambda row: minute_text(row["at"]), gives_way=5),
     *SCORES,
 )
 """A round is named by its cohort's number and its own."""

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from arena.cli.options import DEFAULT, Options
-from arena.cli.output import program, typed
+from arena.cli.output import command_line, program
 from arena.cli.page import Page
 from arena.cli.table import Table, TableColumn
 from arena.errors import ArenaError, count_text
@@ -47,10 +47,10 @@ def check_questions(chosen: Options, folder: Path) -> None:
     except VenueError as error:
         raise venue_error(error) from error
 
-    following = typed("check") if is_played(chosen, folder) else f"{program()} check --config FILE"
+    following = command_line("check") if is_played(chosen, folder) else f"{program()} check --config FILE"
     data = {"folder": folder, "ok": not found.faults} | question_counts(found)
     data["faults"] = [asdict(fault) | {"place": fault.place} for fault in found.faults]
-    chosen.answer(data, folder_page, data, found, following)
+    chosen.print_answer(data, folder_page, data, found, following)
     if found.faults:
         raise typer.Exit(1)
 
@@ -58,7 +58,7 @@ def check_questions(chosen: Options, folder: Path) -> None:
 def is_played(chosen: Options, folder: Path) -> bool:
     """Tell whether the config plays the questions of a folder; not if it can't be read."""
     try:
-        config = chosen.known()
+        config = chosen.known_config()
     except ArenaError:
         return False
     if config is None or config.markets.venue != "questions":

@@ -9,14 +9,14 @@ from typing import Any
 
 import typer
 
-from arena.cli.demo import outcome, season_page
+from arena.cli.demo import season_figures, season_page
 from arena.cli.options import Options
 from arena.cli.output import (
     Data,
     attributes,
     interruptible,
-    minute,
-    prints_aside,
+    minute_text,
+    prints_to_stderr,
     program,
     progress,
     run_async,
@@ -57,9 +57,9 @@ def play(season: Replay, bundle: Bundle, request: ReplayRequest) -> dict[str, An
     with closing(Record.open(request.address)) as record:
         check_same_replay(record, season, request.address)
         before = record.read(count_facts)["turns"]
-        with progress("Playing the recording") as moved:
-            run_async(play_in_world(season, record, request, moved, tell))
-        figures = outcome(record) | market_brier(bundle) | {"open": count_open_positions(record)}
+        with progress("Playing the recording") as report_progress:
+            run_async(play_in_world(season, record, request, report_progress, tell))
+        figures = season_figures(record) | market_brier(bundle) | {"open": count_open_positions(record)}
 
     notice = NOTICE
     later_models = later_models_words(figures["later_models"])
@@ -120,13 +120,13 @@ def answer_probe(chosen: Options, probed: ProbedReplay, bundle: Bundle, count: i
     """
     with (
         TemporaryDirectory(prefix="arena-leaks-") as scratch,
-        prints_aside(),
+        prints_to_stderr(),
         interruptible("stopped; nothing was kept", "the same command starts again"),
-        progress("Playing with other futures") as moved,
+        progress("Playing with other futures") as report_progress,
     ):
-        probe = run_async(probe_leaks(probed, bundle, count, Path(scratch), open_recording, moved))
+        probe = run_async(probe_leaks(probed, bundle, count, Path(scratch), open_recording, report_progress))
 
-    chosen.answer(leaks_data(probed, probe, bundle), leaks_page, probe)
+    chosen.print_answer(leaks_data(probed, probe, bundle), leaks_page, probe)
     if not probe.clean:
         raise typer.Exit(1)
 
@@ -145,14 +145,14 @@ def leaks_page(probe: LeakProbe) -> Page:
     """Yield the number of facts compared up to each instant, and what changed."""
     for at, compared in probe.compared.items():
         counts = [count_text(count, kind) for kind, count in probe.counts[at].items() if count]
-        same = f"{sum(compared.values()):,} facts until {minute(at)}"
+        same = f"{sum(compared.values()):,} facts until {minute_text(at)}"
         yield f"{same}, played again with another future: {', '.join(counts) or 'nothing'} changed."
 
     first = {difference.kind: difference for difference in reversed(probe.differences)}
     for kind, difference in first.items():
         known = shortened(str(difference.known), LONGEST_FACT)
         changed = shortened(str(difference.changed), LONGEST_FACT)
-        yield f"First {kind} that changed before {minute(difference.at)}: {known} became {changed}"
+        yield f"First {kind} that changed before {minute_text(difference.at)}: {known} became {changed}"
 
     for file in probe.opened:
         yield f"Opened during play: {file}"

@@ -22,8 +22,8 @@ def write_method(chosen: Options, output: Path, cohort: int | None) -> dict[str,
 
 def write_report(address: str, output: Path, cohort: int | None) -> dict[str, Any]:
     """Draw a season on one page, and return what is on it."""
-    with progress("Drawing the report") as moved:
-        return draw_report(address, output, cohort, moved)
+    with progress("Drawing the report") as report_progress:
+        return draw_report(address, output, cohort, report_progress)
 
 
 def report_page(data: dict[str, Any]) -> Page:

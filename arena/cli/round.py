@@ -10,19 +10,19 @@ from functools import partial
 
 import typer
 
-from arena.cli.check_next import read_joining
+from arena.cli.check_next import read_joining_text
 from arena.cli.options import Options, given_instant
 from arena.cli.output import (
     Data,
     attributes,
+    command_line,
     interruptible,
-    minute,
+    minute_text,
     plain,
-    prints_aside,
+    prints_to_stderr,
     progress,
     run_async,
-    typed,
-    with_options,
+    with_record_options,
 )
 from arena.cli.page import Page
 from arena.cli.table import Table, TableColumn
@@ -73,17 +73,17 @@ def play_one_round(chosen: Options, at: str | None, baselines: bool, leave_faile
     if a turn failed, was late or malformed, or was stopped by a budget.
     """
     config = chosen.load_to_play(os.environ)
-    with prints_aside():
+    with prints_to_stderr():
         played = play(config, given_instant(at), baselines, leave_failed)
 
     rounds = [report_data(report) for report in played.reports]
     data = {"at": played.at, "rounds": rounds, "changes": played.changes}
-    chosen.answer(data, played_page, played)
-    if any(map(is_short_round, played.reports)):
+    chosen.print_answer(data, played_page, played)
+    if any(map(is_incomplete_round, played.reports)):
         raise typer.Exit(2)
 
 
-def is_short_round(report: RoundReport) -> bool:
+def is_incomplete_round(report: RoundReport) -> bool:
     """Tell whether a turn of a round failed, was late or malformed, or was stopped by a budget."""
     unusable = any(turn.decision.status in UNUSABLE for turn in report.turns)
     return bool(report.failed or report.waiting or unusable)
@@ -108,16 +108,16 @@ def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed:
             at = time_to_play(config, record, plan, wanted, leave_failed, began)
         except ArenaError as error:
             if wanted is None:
-                error.hint = record.read(read_joining, config) or error.hint
+                error.hint = record.read(read_joining_text, config) or error.hint
             raise
 
         say = partial(print, file=sys.stderr, flush=True)
         reports = run_async(play_decision_time(config, record, plan, at, leave_failed, say))
-        with progress("Computing what the pages show") as moved:
-            refresh_cache(record, at, moved)
+        with progress("Computing what the pages show") as report_progress:
+            refresh_cache(record, at, report_progress)
         with record.reading() as connection:
-            changes = model_changes_since(connection, began)
-        return PlayedTime(at, reports, changes, record.read(read_joining, config))
+            changes = changed_since(connection, began)
+        return PlayedTime(at, reports, changes, record.read(read_joining_text, config))
 
 
 def report_data(report: RoundReport) -> Data:
@@ -142,13 +142,13 @@ def report_data(report: RoundReport) -> Data:
 def played_page(played: PlayedTime) -> Page:
     """Yield what was played, and the next command."""
     yield from played_blocks(played)
-    yield f"Next: {typed('board')}"
+    yield f"Next: {command_line('board')}"
 
 
 def played_blocks(played: PlayedTime) -> Page:
     """Yield each agent's turns, the models that changed, and when new agents join."""
     if not played.reports:
-        yield f"{minute(played.at)} UTC: no decisions left; ended and corrected markets were settled"
+        yield f"{minute_text(played.at)} UTC: no decisions left; ended and corrected markets were settled"
     for report in played.reports:
         yield from report_page(played.at, report)
     for change in played.changes:
@@ -159,7 +159,7 @@ def played_blocks(played: PlayedTime) -> Page:
 
 def report_page(at: datetime, report: RoundReport) -> Page:
     """Yield the turns of a cohort's round, and what is missing in it."""
-    yield f"Cohort {report.cohort}, round {report.number}, {minute(at)} UTC"
+    yield f"Cohort {report.cohort}, round {report.number}, {minute_text(at)} UTC"
     for note in (*report.replaced, *report.trouble):
         yield f"  {note}"
     if report.turns:
@@ -174,13 +174,13 @@ def report_page(at: datetime, report: RoundReport) -> Page:
 
 def missing_turns(at: datetime, report: RoundReport) -> Page:
     """Yield the agents without a good turn in a round, and how to get one."""
-    again = with_options(f"arena run --round --at {at:%Y-%m-%dT%H:%MZ}")
+    again = with_record_options(f"arena run --round --at {at:%Y-%m-%dT%H:%MZ}")
     failed = [name for name in report.failed if name not in report.stopped]
     if failed:
         yield f"  {', '.join(failed)} failed; {again} tries again"
     away = [turn.agent for turn in report.unanswered if turn.awaited]
     if away:
-        run = with_options("arena run --round")
+        run = with_record_options("arena run --round")
         yield f"  this round waits for {', '.join(away)}: the next {run} plays it again;"
         yield "  --leave-failed goes on without those turns"
     if report.unproven:
@@ -193,10 +193,10 @@ def missing_turns(at: datetime, report: RoundReport) -> Page:
         number = report.cohort
         yield (
             f"  {', '.join(kept)} had good turns before, so cohort {number} keeps its settings; "
-            f"to use new ones: {with_options(f'arena admin cohort end {number}')}, "
-            f"then {with_options('arena admin cohort start')}"
+            f"to use new ones: {with_record_options(f'arena admin cohort end {number}')}, "
+            f"then {with_record_options('arena admin cohort start')}"
         )
     if report.stopped:
         names = ", ".join(report.stopped)
-        check = with_options("arena check")
+        check = with_record_options("arena check")
         yield f"  {names} stopped by the budget; {check} shows which, {again} tries again"

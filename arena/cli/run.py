@@ -20,13 +20,13 @@ from rich.text import Text
 from arena.cli.options import Options, clock_of, clock_option
 from arena.cli.output import (
     attributes,
+    command_line,
     interruptible,
-    minute,
+    minute_text,
     plain,
     print_json,
-    prints_aside,
-    typed,
-    with_options,
+    prints_to_stderr,
+    with_record_options,
 )
 from arena.cli.page import print_page
 from arena.clock import Clock
@@ -73,7 +73,7 @@ def run_season(
         message = "a rehearsal would write to this arena's own record"
         raise ArenaError("no_database", message, "give it its own record: --database rehearsal.db")
 
-    with opened_log(log, chosen.json, clock_option(clock)) as opened, prints_aside():
+    with opened_log(log, chosen.json, clock_option(clock)) as opened, prints_to_stderr():
         done = play(config, once, open_clock, opened, baselines, leave_failed)
 
     progress = done.progress
@@ -82,8 +82,8 @@ def run_season(
     elif not log.quiet:
         stopped_early = progress.gave_up or not progress.rounds
         following = f"status{clock_option(clock)}" if stopped_early else "board"
-        summary = with_options(progress.summary(), clock_option(clock))
-        print_page([f"Stopped: {summary}.", f"Next: {typed(following)}"])
+        summary = with_record_options(progress.summary(), clock_option(clock))
+        print_page([f"Stopped: {summary}.", f"Next: {command_line(following)}"])
 
     if done.stop.hurry.is_set():
         raise typer.Exit(130)
@@ -178,7 +178,7 @@ RunLog = LineLog | LiveStatus
 
 def event_line(event: RunEvent, clock: str) -> str:
     """Return an event as a line of text, whose commands name the same record, config and clock."""
-    return f"{event.at:%Y-%m-%d %H:%M:%S} {with_options(plain(event.words), clock)}"
+    return f"{event.at:%Y-%m-%d %H:%M:%S} {with_record_options(plain(event.words), clock)}"
 
 
 def status_table(progress: RunProgress, figures: RunFigures) -> Table:
@@ -186,15 +186,15 @@ def status_table(progress: RunProgress, figures: RunFigures) -> Table:
     doing = "starting"
     next_round = "–"
     if progress.now is not None:
-        doing = f"{minute(progress.now)} UTC, {progress.doing or 'waiting'}"
+        doing = f"{minute_text(progress.now)} UTC, {progress.doing or 'waiting'}"
         next_round = "none to come"
 
     next_job = next_round
     if progress.next_round is not None:
-        next_round = f"{minute(progress.next_round)} UTC"
+        next_round = f"{minute_text(progress.next_round)} UTC"
     if progress.next_job is not None:
         name, at = progress.next_job
-        next_job = f"{name} at {minute(at)} UTC"
+        next_job = f"{name} at {minute_text(at)} UTC"
 
     positions = count_text(figures.positions, "position")
     rows = [

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from arena.cli.options import Options, clock_of, clock_option
-from arena.cli.output import minute, plain, typed
+from arena.cli.output import command_line, minute_text, plain
 from arena.cli.page import Page
 from arena.cli.table import Table
 from arena.errors import count_text
@@ -12,9 +12,9 @@ from arena.operations.agenda import Agenda, read_agenda
 
 def list_work(chosen: Options, clock: Path | None) -> None:
     """Show the jobs and the next decisions. Nothing is written, and a record need not be there."""
-    config = chosen.load()
+    config = chosen.load_config()
     agenda = read_agenda(config, clock_of(clock)().now())
-    chosen.answer(agenda, schedule_page, agenda, f"run{clock_option(clock)}")
+    chosen.print_answer(agenda, schedule_page, agenda, f"run{clock_option(clock)}")
 
 
 def schedule_page(agenda: Agenda, run: str) -> Page:
@@ -24,14 +24,14 @@ def schedule_page(agenda: Agenda, run: str) -> Page:
         result = plain(job.note)
         if job.failures:
             result = f"failed {count_text(job.failures, 'time')}: {result}"
-        last = job.last and minute(job.last)
-        coming = job.next and minute(job.next)
+        last = job.last and minute_text(job.last)
+        coming = job.next and minute_text(job.next)
         if job.next is not None and job.next <= agenda.now:
             coming = "now"
         rows.append((job.job, job.cadence, last, result, coming))
     yield Table(("job", "how often", "last (UTC)", "result", "next (UTC)"), rows)
 
     if agenda.decisions:
-        decisions = [(minute(decision.at), decision.what) for decision in agenda.decisions]
+        decisions = [(minute_text(decision.at), decision.what) for decision in agenda.decisions]
         yield Table(("decision (UTC)", "what"), decisions)
-    yield f"Next: {typed(run)}"
+    yield f"Next: {command_line(run)}"

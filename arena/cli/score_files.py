@@ -31,8 +31,8 @@ class ScoreFiles:
         """Write the files, and return their paths by the names of their options."""
         written = {}
         if self.html is not None:
-            with progress("Drawing the page") as moved:
-                draw_scored(report_text(report), self.html, moved)
+            with progress("Drawing the page") as report_progress:
+                draw_scored(report_text(report), self.html, report_progress)
             written["html"] = self.html
         if self.badge is not None:
             text = _badge_of(report, self.name)

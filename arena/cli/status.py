@@ -12,16 +12,16 @@ from typing import Any
 
 import typer
 
-from arena.cli.check_next import read_joining
+from arena.cli.check_next import read_joining_text
 from arena.cli.options import DEFAULT, Options, clock_of, clock_option
 from arena.cli.output import (
-    AGAIN,
-    by_clock,
+    RECORD_OPTIONS,
+    command_line,
     counts_text,
     left_out_words,
-    minute,
+    minute_text,
     plain,
-    typed,
+    rehearsal_command,
 )
 from arena.cli.page import Fields, Page
 from arena.cli.table import Table
@@ -68,7 +68,7 @@ POOR_HEALTH = 2
 def show_status(chosen: Options, clock: Path | None) -> None:
     """Print the tasks of today and the state of the arena; exit with status 2 if health is poor."""
     with status_now(chosen, clock) as (connection, config, status):
-        joining = "" if config is None else read_joining(connection, config, status.at)
+        joining = "" if config is None else read_joining_text(connection, config, status.at)
         tasks = read_tasks(connection, status)
         verified = read_verified(connection, chosen.config or DEFAULT)
 
@@ -76,7 +76,7 @@ def show_status(chosen: Options, clock: Path | None) -> None:
     data = {"today": today} | status_data(status) | {"verified": verified_data(verified)}
     data["joins"] = joining or None
     data["reasons"] = [completed_reason(reason, clock) for reason in data["reasons"]]
-    chosen.answer(data, status_page, status, tasks, verified, clock, joining)
+    chosen.print_answer(data, status_page, status, tasks, verified, clock, joining)
     if status.word not in GOOD_WORDS:
         raise typer.Exit(POOR_HEALTH)
 
@@ -84,8 +84,8 @@ def show_status(chosen: Options, clock: Path | None) -> None:
 @contextmanager
 def status_now(chosen: Options, clock: Path | None) -> Iterator[tuple[Connection, Config | None, Status]]:
     """Yield a connection that reads the record as of one instant, the config if known, and the status."""
-    config = chosen.known()
-    address = chosen.record() if config is None else config.database
+    config = chosen.known_config()
+    address = chosen.record_address() if config is None else config.database
     at = clock_of(clock)().now()
     with open_read_only(address) as engine, reading(engine) as connection:
         if config is not None and chosen.config is None and chosen.database is not None:
@@ -163,12 +163,12 @@ def status_page(
 
 def suggested(command: str, clock: Path | None) -> str:
     """Return a command line to suggest: a rehearsal is played by its clock, whatever is to be played."""
-    return typed(by_clock(command, clock_option(clock)))
+    return command_line(rehearsal_command(command, clock_option(clock)))
 
 
 def completed(command: str, clock: Path | None) -> str:
     """Return a command as it is typed after `arena` for the same record, config and clock."""
-    return by_clock(command, clock_option(clock)) + AGAIN.get()
+    return rehearsal_command(command, clock_option(clock)) + RECORD_OPTIONS.get()
 
 
 def completed_reason(reason: dict[str, Any], clock: Path | None) -> dict[str, Any]:
@@ -282,7 +282,7 @@ def leader_text(status: Status, clock: Path | None) -> str:
     if leader is None:
         return f"no; start it with {suggested('run', clock)}"
     who = f"process {leader.process} on {leader.host}"
-    return who if leader.alive else f"no; {who} ran it until {minute(leader.until)} UTC"
+    return who if leader.alive else f"no; {who} ran it until {minute_text(leader.until)} UTC"
 
 
 def next_text(coming: datetime | None, calendar: RoundCalendar, at: datetime, clock: Path | None) -> str:
@@ -293,7 +293,7 @@ def next_text(coming: datetime | None, calendar: RoundCalendar, at: datetime, cl
     if coming is None:
         return "–"
     if not calendar.live:
-        text = f"{minute(coming)} UTC, simulated:"
+        text = f"{minute_text(coming)} UTC, simulated:"
         command = suggested("run --round", clock)
         if clock is not None and coming > at:
             return f"{text} with that time in the clock's file, {command} plays it"
@@ -314,7 +314,7 @@ def last_round_text(rounds: Sequence[RoundState]) -> str:
     if missing:
         turns["missing"] = missing
     numbers = ", ".join(f"{state.number} of cohort {state.cohort}" for state in rounds)
-    return f"{minute(rounds[0].at)} UTC, {numbers}: {counts_text(turns)}"
+    return f"{minute_text(rounds[0].at)} UTC, {numbers}: {counts_text(turns)}"
 
 
 def heads_text(status: Status) -> str:
@@ -347,8 +347,8 @@ def incident_line(told: RecordedIncident) -> str:
     incident = told.incident
     state = ", ongoing"
     if told.ended_at is not None:
-        state = "" if told.ended_at == incident.at else f", until {minute(told.ended_at)} UTC"
-    return f"{minute(incident.at)} UTC  {incident.text} ({incident.kind}, {told.delivery}{state})"
+        state = "" if told.ended_at == incident.at else f", until {minute_text(told.ended_at)} UTC"
+    return f"{minute_text(incident.at)} UTC  {incident.text} ({incident.kind}, {told.delivery}{state})"
 
 
 def when(at: datetime | None, now: datetime | None) -> str:
@@ -361,7 +361,7 @@ def when(at: datetime | None, now: datetime | None) -> str:
     if at is None:
         return "–"
     if now is None:
-        return f"{minute(at)} UTC"
+        return f"{minute_text(at)} UTC"
     return past_text(at, now)
 
 
@@ -375,7 +375,7 @@ def list_incidents(chosen: Options, limit: int, clock: Path | None) -> None:
     with status_now(chosen, clock) as (connection, _, status):
         incidents = read_recent_incidents(connection, limit)
     unrecorded = any(reason.word == "trouble" and not reason.incidents for reason in status.reasons)
-    following = typed(f"status{clock_option(clock)}")
+    following = command_line(f"status{clock_option(clock)}")
 
     lines = [incident_line(told) for told in incidents]
     if not incidents:
@@ -386,12 +386,12 @@ def list_incidents(chosen: Options, limit: int, clock: Path | None) -> None:
         lines.append(f"The newest {limit:,}; --limit shows more.")
     if unrecorded:
         lines.append(f"There is trouble now that is no incident yet: {following} shows it.")
-    chosen.answer({"incidents": [incident_data(told) for told in incidents]}, iter, lines)
+    chosen.print_answer({"incidents": [incident_data(told) for told in incidents]}, iter, lines)
 
 
 def send_test(chosen: Options) -> None:
     """Send a test message to the config's webhook; raise `ArenaError` if it didn't arrive."""
-    config = chosen.load()
+    config = chosen.load_config()
     webhook = webhook_of(config.watch, environment(config.folder, os.environ))
     if webhook is None:
         hint = "set watch.webhook to its address, or to $ and the variable that holds it"
@@ -401,5 +401,5 @@ def send_test(chosen: Options) -> None:
     if not reply.ok:
         message = f"the message was not delivered: {webhook.name} {reply.words}"
         raise ArenaError(f"webhook_{reply.code}", message, "check the address and the service behind it")
-    line = f"{webhook.name} accepted the message (status {reply.status}). Next: {typed('run')}"
-    chosen.answer({"ok": True, "webhook": webhook.name, "status": reply.status}, iter, [line])
+    line = f"{webhook.name} accepted the message (status {reply.status}). Next: {command_line('run')}"
+    chosen.print_answer({"ok": True, "webhook": webhook.name, "status": reply.status}, iter, [line])

@@ -6,7 +6,7 @@ from dataclasses import asdict
 import typer
 
 from arena.cli.options import Options, given_instant
-from arena.cli.output import attributes, left_out_words, prints_aside, progress, run_async, typed
+from arena.cli.output import attributes, command_line, left_out_words, prints_to_stderr, progress, run_async
 from arena.cli.page import Page
 from arena.clock import now
 from arena.config import Config
@@ -31,14 +31,14 @@ def sync_markets(chosen: Options, with_ends: bool, at: str | None) -> None:
     data["set_aside"] = dict(sorted(codes.items()))
     data["trouble"] = synced.trouble and attributes(synced.trouble, "code", "message")
 
-    chosen.answer(data, sync_page, config.markets.venue, synced)
+    chosen.print_answer(data, sync_page, config.markets.venue, synced)
     if not synced.complete:
         raise typer.Exit(2)
 
 
 def sync(config: Config, with_ends: bool = True, at: str | None = None) -> VenueSync:
     """Read the config's venue into its record, with a progress bar."""
-    with prints_aside(), progress(f"Reading {config.markets.venue}") as stored:
+    with prints_to_stderr(), progress(f"Reading {config.markets.venue}") as stored:
         return run_async(read_venue(config, now(), given_instant(at), with_ends, stored))
 
 
@@ -66,5 +66,5 @@ def sync_page(venue: str, synced: VenueSync) -> Page:
 
     if synced.quarantined:
         rejected = count_text(len(synced.quarantined), "rejected record")
-        yield f"  {rejected}: see {typed('show markets --rejected')}"
-    yield f"Next: {typed('show markets')}"
+        yield f"  {rejected}: see {command_line('show markets --rejected')}"
+    yield f"Next: {command_line('show markets')}"

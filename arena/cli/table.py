@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from itertools import zip_longest
 from typing import Any, Literal
 
-from arena.cli.output import exact
+from arena.cli.output import from_millionths
 from arena.errors import ArenaError
 
 FIGURE = re.compile(r"<?[+-]?\$?[\d,]+(\.\d+)?[%kM]?(–\$?[\d,]+(\.\d+)?[kM]?)?")
@@ -79,9 +79,9 @@ def value_in(row: Any, path: str) -> Any:
     return row
 
 
-def exact_at(path: str) -> Callable[[Any], float | None]:
+def from_millionths_at(path: str) -> Callable[[Any], float | None]:
     """Return a function that reads millionths of a row as a number."""
-    return lambda row: exact(value_in(row, path))
+    return lambda row: from_millionths(value_in(row, path))
 
 
 def counted(name: str, gives_way: int = 0, heading: str | None = None) -> TableColumn:
@@ -119,7 +119,7 @@ class TableChoice:
     columns: str = ""
     width: int | None = None
 
-    def of(self, every: Sequence[TableColumn]) -> list[TableColumn]:
+    def wanted_columns(self, every: Sequence[TableColumn]) -> list[TableColumn]:
         """Return the wanted columns in their order; raise `ArenaError` for an unknown one."""
         if not self.columns:
             return list(every)
@@ -178,7 +178,7 @@ class Table:
         """
         choice = self.choice or TableChoice()
         width = width or choice.width
-        wanted = choice.of(self.every)
+        wanted = choice.wanted_columns(self.every)
         if self.as_above and above:
             wanted = [column for column in wanted if column.name in above]
         shown = [self._written(column) for column in wanted]

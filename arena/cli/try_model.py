@@ -16,13 +16,13 @@ import numpy as np
 
 from agents.llm import close
 from arena.calls.budget_warnings import rounded_dollars
-from arena.cli.model_choice import agree, found_model, named_models
+from arena.cli.model_choice import confirm_offer, find_or_pick_model, named_models
 from arena.cli.output import (
     Data,
-    exact,
+    from_millionths,
     interruptible,
     plain,
-    prints_aside,
+    prints_to_stderr,
     program,
     progress,
     run_async,
@@ -55,7 +55,7 @@ def model_to_try(name: str | None, options: ModelOptions, environ: Mapping[str, 
 
     Raise `ArenaError` if there is no such model, or none at all, or several and no user to pick one.
     """
-    name = name or found_model(options, environ)
+    name = name or find_or_pick_model(options, environ)
     check_playable((name,), "")
     (block,) = named_models((name,), options)
     return block
@@ -75,7 +75,7 @@ def agree_on_cost(name: str, cost: tuple[int, int] | None, asking: bool, yes: bo
         offer = f"Up to {MOST} questions to {name}: {amounts}"
         hint = "add --yes to ask"
     if most != 0 and not yes:
-        agree(offer, asking, hint, default=cost is not None)
+        confirm_offer(offer, asking, hint, default=cost is not None)
     return most
 
 
@@ -90,7 +90,7 @@ def ask_questions(name: str, trial: QuickTrial) -> None:
 
     try:
         stopped = interruptible(f"stopped before {name} answered", "")
-        with stopped, prints_aside(), progress(f"Asking {name}", MOST) as trial.moved:
+        with stopped, prints_to_stderr(), progress(f"Asking {name}", MOST) as trial.moved:
             run_async(ask())
     except ArenaError as error:
         if error.code != "interrupted" or not trial.answers:
@@ -136,8 +136,8 @@ def trial_data(model: str, trial: QuickTrial, released: date | None, options: Mo
         "sure": sure and sure.text,
         "distance": float(distances.mean()),
         "distance_of_tenth": float(np.quantile(distances, 0.9)),
-        "cost_usd": exact(trial.cost),
-        "most_usd": exact(trial.most),
+        "cost_usd": from_millionths(trial.cost),
+        "most_usd": from_millionths(trial.most),
         "next": init_command(model, options),
         "answers": answers,
     }

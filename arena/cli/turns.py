@@ -10,20 +10,20 @@ from agents.model import Call, Forecast
 from agents.text import tokens_of
 from arena.cli.options import Options, given_instant
 from arena.cli.output import (
-    cents,
-    exact,
+    cents_text,
+    command_line,
+    from_millionths,
     interruptible,
-    minute,
+    minute_text,
     plain,
     plain_lines,
-    prints_aside,
+    prints_to_stderr,
     progress,
     run_async,
     shortened,
-    typed,
 )
 from arena.cli.page import Page
-from arena.cli.table import Table, TableColumn, exact_at
+from arena.cli.table import Table, TableColumn, from_millionths_at
 from arena.clock import now
 from arena.cohorts.diff import setting_in_words
 from arena.errors import count_text, story_count
@@ -57,21 +57,21 @@ def _size(order: Bet | Sale) -> str:
 REASON = TableColumn("reason", show=_reason, narrow="wrap")
 SIDE = TableColumn("side")
 PROBABILITY = TableColumn(
-    "probability", "YES ¢", cents, value=lambda row: None if row.distribution else row.millionths
+    "probability", "YES ¢", cents_text, value=lambda row: None if row.distribution else row.millionths
 )
 ORDERS = (
     TableColumn("order", value=lambda order: "bet" if isinstance(order, Bet) else "sale"),
     SIDE,
     TableColumn("size", value=_size),
-    TableColumn("limit", "limit ¢", cents),
+    TableColumn("limit", "limit ¢", cents_text),
     REASON,
 )
 FILLS = (
     TableColumn("action", "fill"),
     SIDE,
-    TableColumn("shares", None, ",.2f", value=exact_at("shares")),
-    TableColumn("amount", "$", ",.2f", value=exact_at("amount")),
-    TableColumn("fee", "fee $", ",.2f", value=exact_at("fee")),
+    TableColumn("shares", None, ",.2f", value=from_millionths_at("shares")),
+    TableColumn("amount", "$", ",.2f", value=from_millionths_at("amount")),
+    TableColumn("fee", "fee $", ",.2f", value=from_millionths_at("fee")),
     TableColumn("left", "not filled", _reason, narrow="wrap"),
 )
 REJECTED = (TableColumn("code"), TableColumn("message", "why", plain, narrow="wrap"))
@@ -81,7 +81,7 @@ def show_recorded(chosen: Options, name: str, cohort: int | None, at: str | None
     """Print a recorded turn of an agent: its newest, or that of a cohort or a time."""
     with chosen.reading() as connection:
         trial = read_recorded_trial(connection, name, cohort, given_instant(at))
-    chosen.answer(trial_data(trial, recorded=True), turn_page, trial, True)
+    chosen.print_answer(trial_data(trial, recorded=True), turn_page, trial, True)
 
 
 def play_now(chosen: Options, name: str, at: str | None, dry: bool) -> None:
@@ -92,14 +92,14 @@ def play_now(chosen: Options, name: str, at: str | None, dry: bool) -> None:
     config = chosen.load_to_play()
     wanted = given_instant(at)
     with (
-        prints_aside(),
+        prints_to_stderr(),
         interruptible("stopped; nothing was written", "a call in progress may still be charged"),
         open_or_empty(config.database) as engine,
         progress(f"Asking {name}"),
     ):
         trial = run_async(dry_run(engine, config, name, wanted, dry, os.environ, now()))
 
-    chosen.answer(trial_data(trial, recorded=False), turn_page, trial, False)
+    chosen.print_answer(trial_data(trial, recorded=False), turn_page, trial, False)
     if trial.turn is not None and trial.turn.decision.status not in USABLE:
         raise typer.Exit(2)
 
@@ -118,8 +118,8 @@ def turn_page(trial: Trial, recorded: bool) -> Page:
         yield from _decision_blocks(turn, trial)
 
     yield _cost_sentence(trial)
-    play = typed(f"show turn {trial.setting.agent.entrant.name} --play")
-    play_round = typed("run --round")
+    play = command_line(f"show turn {trial.setting.agent.entrant.name} --play")
+    play_round = command_line("run --round")
     if recorded:
         yield f"Next: {play}"
     elif turn is None or turn.decision.status == "failed":
@@ -137,7 +137,7 @@ def _cost_sentence(trial: Trial) -> str:
 
     most = "an unknown amount"
     if trial.worst is not None:
-        most = f"at most ${exact(trial.worst):,.4f}"
+        most = f"at most ${from_millionths(trial.worst):,.4f}"
     return f"No call was made. These questions would cost {most}."
 
 
@@ -153,8 +153,8 @@ def _setting_blocks(trial: Trial) -> Page:
         place += f", round {setting.round.number}"
         whose = "its account of that time"
     offered = f"{count_text(len(shown), 'market')}, {story_count(trial.stories)}"
-    money = f"${exact(trial.mark.total):,.2f} with ${exact(trial.mark.cash):,.2f} in cash"
-    when = f"{minute(setting.snapshot.at)} UTC"
+    money = f"${from_millionths(trial.mark.total):,.2f} with ${from_millionths(trial.mark.cash):,.2f} in cash"
+    when = f"{minute_text(setting.snapshot.at)} UTC"
     yield f"{setting.agent.entrant.name} on {place}, {when}: {offered}, and {whose}, {money}"
 
     for key, (before, after) in setting.agent.changed.items():
@@ -209,7 +209,9 @@ def _forecast_columns(
     columns = [TableColumn("stage")]
     has_answers = [bool(forecast.distribution) for forecast in forecasts]
     if not all(has_answers):
-        columns.append(TableColumn("mid", "price ¢", cents, value=lambda row: listings[row.market_id].mid))
+        columns.append(
+            TableColumn("mid", "price ¢", cents_text, value=lambda row: listings[row.market_id].mid)
+        )
         columns.append(PROBABILITY)
     if any(has_answers):
         said = TableColumn("said", show=plain, value=lambda row: said_in(row, listings), narrow="wrap")
@@ -251,4 +253,4 @@ def _decision_blocks(turn: Turn, trial: Trial) -> Page:
 
 def _money(amount: int | None) -> str:
     """Return a small amount in dollars, to the millionth."""
-    return "an unknown cost" if amount is None else f"${exact(amount):,.6f}"
+    return "an unknown cost" if amount is None else f"${from_millionths(amount):,.6f}"

@@ -25,14 +25,14 @@ def verify(chosen: Options, wanted: VerifyRequest, by_referee: bool) -> None:
         if not chosen.json:
             print_page([difference.message], out)
 
-    address = chosen.record()
+    address = chosen.record_address()
     hint = "the same command starts again"
-    with interruptible("stopped; nothing was changed", hint), progress("Verifying") as told:
-        result = verify_record(address, wanted, now(), tell, told)
+    with interruptible("stopped; nothing was changed", hint), progress("Verifying") as report_progress:
+        result = verify_record(address, wanted, now(), tell, report_progress)
     refereed = None
     if by_referee:
-        with progress("Exporting for the referee") as told:
-            refereed = ask_referee(address, now(), told)
+        with progress("Exporting for the referee") as report_progress:
+            refereed = ask_referee(address, now(), report_progress)
 
     before = result.before
     found = result.found
@@ -45,7 +45,7 @@ def verify(chosen: Options, wanted: VerifyRequest, by_referee: bool) -> None:
         "draws": result.drawn,
         "referee": refereed,
     } | attributes(found, "count", "left_out", "unproved")
-    chosen.answer(data, verify_page, address, result, refereed)
+    chosen.print_answer(data, verify_page, address, result, refereed)
     if found.count or refereed:
         raise typer.Exit(1)
 

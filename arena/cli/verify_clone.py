@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from arena.cli.options import Options
-from arena.cli.output import minute, plain
+from arena.cli.output import minute_text, plain
 from arena.cli.page import Fields, Page
 from arena.errors import count_text
 from arena.operations.published_season import PublishedSeason, verify_published
@@ -23,7 +23,7 @@ def verify_clone(chosen: Options, clone: Path) -> None:
         "clone": clone,
         "closest": season.closest and season.closest.total_seconds(),
     }
-    chosen.answer(data, published_page, clone, season)
+    chosen.print_answer(data, published_page, clone, season)
     if season.differences:
         raise typer.Exit(1)
 
@@ -45,7 +45,7 @@ def published_page(clone: Path, season: PublishedSeason) -> Page:
 def _figures(season: PublishedSeason) -> Iterator[tuple[str, str]]:
     """Yield the commits, heads, record and forecasts that were checked."""
     if season.first_at is not None and season.last_at is not None:
-        since = f"from {minute(season.first_at)} to {minute(season.last_at)} UTC"
+        since = f"from {minute_text(season.first_at)} to {minute_text(season.last_at)} UTC"
         yield BRANCH, f"{season.tip[:12]}, {count_text(season.commits, 'commit')} {since}"
     yield "log", f"{count_text(season.publications, 'commit')} of the branch, in the same order"
     yield "heads", f"{season.heads:,}; each commit's are a beginning of the next one's"

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from arena.cli.output import Data, exact, typed
+from arena.cli.output import Data, command_line, from_millionths
 from arena.cli.page import Page
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.config.field_types import Stake
@@ -72,7 +72,7 @@ def _figures(rows: Sequence[WhatIfEntry]) -> dict[str, Any]:
     """Return the sums of an agent's entries, for JSON."""
     played, changed = sum_entries(rows)
     figures: dict[str, Any] = {
-        "pnl": exact(played.profit),
+        "pnl": from_millionths(played.profit),
         "filled": played.filled,
         "refused": len(played.refused),
         "exact": all(row.exact for row in rows),
@@ -80,8 +80,8 @@ def _figures(rows: Sequence[WhatIfEntry]) -> dict[str, Any]:
     if changed is None:
         return figures | dict.fromkeys(("pnl_then", "difference", "filled_then", "refused_then"))
 
-    figures["pnl_then"] = exact(changed.profit)
-    figures["difference"] = exact(changed.profit - played.profit)
+    figures["pnl_then"] = from_millionths(changed.profit)
+    figures["difference"] = from_millionths(changed.profit - played.profit)
     figures["filled_then"] = changed.filled
     figures["refused_then"] = len(changed.refused)
     return figures
@@ -91,7 +91,7 @@ def whatif_page(data: Data, by_cohort: bool, choice: TableChoice) -> Page:
     """Yield the comparison as tables: a line an agent, or a line a cohort with their total."""
     yield data["changed"]
     if not data["agents"]:
-        yield f"Nobody has played yet. Next: {typed('run --round')}"
+        yield f"Nobody has played yet. Next: {command_line('run --round')}"
         return
 
     if by_cohort:
@@ -114,5 +114,5 @@ def whatif_page(data: Data, by_cohort: bool, choice: TableChoice) -> Page:
     if inexact:
         yield (
             f"Not exact: replaying the decisions of {', '.join(inexact)} by their own rules gives another "
-            f"ledger than the record's; `as played` is the replayed one. Next: {typed('admin verify')}"
+            f"ledger than the record's; `as played` is the replayed one. Next: {command_line('admin verify')}"
         )

@@ -292,7 +292,7 @@ def _fill(
     upgrade_connection(connection)
     _check_empty(connection, name)
     done = 0
-    whole = restore_rows(manifest)
+    whole = count_restored_rows(manifest)
 
     def counted(rows: int) -> None:
         nonlocal done
@@ -305,7 +305,7 @@ def _fill(
     _check_content(connection, manifest)
 
 
-def restore_rows(manifest: ExportManifest) -> int:
+def count_restored_rows(manifest: ExportManifest) -> int:
     """Return the number of rows that an import inserts."""
     return sum(manifest.files[name].rows for name in put_back(manifest))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.cli.check_live import check_live, live_status
+from arena.cli.check_live import check_live, exit_status_of
 from arena.config import load
 from tests.program.running import agents_of, arena, arena_json
 from tests.provider.server import FaultyProvider
@@ -35,7 +35,7 @@ def an_arena(folder: Path, provider: FaultyProvider, *models: str, head: str = H
 def tried(folder: Path, *agents: str, venues: tuple[str, ...] = (), status: int = 0) -> list[dict[str, Any]]:
     """Return the result of trying the models of these agents, as JSON has it."""
     live = check_live(load(folder / "config.yaml", os.environ), venues, agents, quiet=True)
-    assert live_status(live) == status
+    assert exit_status_of(live) == status
     return list(live["models"])
 
 

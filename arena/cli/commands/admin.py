@@ -36,7 +36,7 @@ def verify(
     """
     if published is not None:
         others = ("--all", "--heads", "--draws", "--referee", "--config", "--database")
-        chosen.refuse(*others, because="and --published can't be combined")
+        chosen.refuse_if_given(*others, because="and --published can't be combined")
 
         from arena.cli.verify_clone import verify_clone
 
@@ -78,15 +78,15 @@ def backup(
 
     Next: arena admin restore FILE --database drill.db
     """
-    from arena.cli.backups import back_up, bring_up, move
+    from arena.cli.backups import back_up, move_to_database, upgrade_schema
 
     if upgrade and place is not None:
         message = "--upgrade backs up into the folder of backups, not into a file that is named"
         raise ArenaError("usage", message, "leave out one", status=64)
     if upgrade:
-        bring_up(chosen)
+        upgrade_schema(chosen)
     elif place is not None and "://" in place:
-        move(chosen, place)
+        move_to_database(chosen, place)
     else:
         back_up(chosen, Path(place) if place else None)
 
@@ -121,9 +121,9 @@ def restore(
             raise ArenaError("usage", message, "name a new file: --database copy.db", status=64)
         restore_export(chosen, source)
     else:
-        from arena.cli.backups import put_back
+        from arena.cli.backups import restore_backup
 
-        put_back(chosen, source, force)
+        restore_backup(chosen, source, force)
 
 
 @command()

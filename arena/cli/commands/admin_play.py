@@ -37,17 +37,17 @@ def cohort(
     from arena.cli import cohort_actions
 
     if action == "start":
-        chosen.refuse("N", "--yes", because="can't be combined with start")
+        chosen.refuse_if_given("N", "--yes", because="can't be combined with start")
         cohort_actions.start(chosen, at, baselines)
         return
 
     reason = f"can't be combined with {action}"
-    chosen.refuse("--at", "--baselines", because=reason)
+    chosen.refuse_if_given("--at", "--baselines", because=reason)
     if number is None:
         hint = f"arena admin cohort {action} N; arena show cohorts lists them"
         raise ArenaError("no_number", f"{action} needs the number N of a cohort", hint, status=64)
     if action != "end":
-        chosen.refuse("--yes", because=reason)
+        chosen.refuse_if_given("--yes", because=reason)
     cohort_actions.change(chosen, action, number, yes)
 
 

@@ -49,14 +49,16 @@ def bundle(
     last = until and until.replace(tzinfo=UTC)
     if venue is None:
         of_past = ("--top", "--slug", "--event", "--tag", "--hours")
-        chosen.refuse(*of_past, because="needs a VENUE, whose past it chooses from")
+        chosen.refuse_if_given(*of_past, because="needs a VENUE, whose past it chooses from")
         bundles.write_recorded(chosen, folder, first or EARLIEST, last, fresh)
         return
 
-    chosen.refuse("--fresh", because="reads the config's venue for the record: it can't go with VENUE")
+    chosen.refuse_if_given(
+        "--fresh", because="reads the config's venue for the record: it can't go with VENUE"
+    )
     if first is None:
         raise ArenaError("no_since", "VENUE needs --since", "name the first day of its past", status=64)
-    names = [bundles.names_at_venue(given) for given in (slug, event, tag)]
+    names = [bundles.checked_names(given) for given in (slug, event, tag)]
     at = now()
     request = PastRequest(first, min(at, last or at), at, hours or HOURS, top or TOP, *names)
     bundles.write_past(chosen, folder, venue, request)

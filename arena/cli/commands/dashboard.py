@@ -29,7 +29,7 @@ def dashboard(
     from arena.cli.dashboard import serve
 
     where = listen_address(host, port, behind_proxy, public, OPEN_DASHBOARD)
-    address = chosen.record()
+    address = chosen.record_address()
     if chosen.database and "://" not in address and not Path(address).exists():
         from arena.record.schema.database import NoRecord
 

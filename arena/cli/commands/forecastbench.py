@@ -18,7 +18,7 @@ from arena.cli.options import (
     flag,
     option,
 )
-from arena.cli.output import interruptible, prints_aside, progress
+from arena.cli.output import interruptible, prints_to_stderr, progress
 from arena.errors import ArenaError
 
 DUE = option("The round due that day, not the newest.", "DATE")
@@ -79,7 +79,7 @@ def run(
 
     hint = "arena study forecastbench run continues it; a call in progress may still be charged"
     with (
-        prints_aside(),
+        prints_to_stderr(),
         closing(Record.open(config.database)) as record,
         interruptible("stopped; what was answered is kept", hint),
     ):
@@ -98,7 +98,7 @@ def run(
         "asked": not dry,
         "late": f"{time.now():%Y-%m-%d}" > kept.due,
     }
-    chosen.answer(data, shown.run_page, answered, data, chosen.table)
+    chosen.print_answer(data, shown.run_page, answered, data, chosen.table_choice)
     if not dry and (answered.unfinished or answered.silent):
         raise typer.Exit(2)
 
@@ -142,7 +142,7 @@ def file(
     from arena.scores.files.forecastbench_texts import newest_set
 
     if check:
-        chosen.refuse(*OF_SUBMISSION, because="can't be combined with --check")
+        chosen.refuse_if_given(*OF_SUBMISSION, because="can't be combined with --check")
         bench.check_submissions(chosen, files, questions, combinations)
         return
 
@@ -159,7 +159,7 @@ def file(
         name, text = bench.recorded_answers(chosen, question_set, agent or model, cohort, combinations)
     submitter = Submitter(organization, model, lab or organization, number)
     written = write_submission(name, text, submitter, question_set, folder)
-    chosen.answer(written, bench.submission_page)
+    chosen.print_answer(written, bench.submission_page)
 
 
 @command(table=True)
@@ -212,7 +212,7 @@ def board(
     fetched = None
     if fetch:
         reason = "can't be combined with --fetch, which scores by the sets in the record"
-        chosen.refuse("--questions", "--resolutions", because=reason)
+        chosen.refuse_if_given("--questions", "--resolutions", because=reason)
         fetched = bench.fetch_resolutions(chosen, source, clock)
 
     forecasters = bench.gather(chosen, files, questions, resolutions, combinations, mode, median, agents)
@@ -226,4 +226,4 @@ def board(
         return
 
     data = boards.board_data(made) | {"fetched": fetched}
-    chosen.answer(data, boards.board_page, data, against, chosen.table)
+    chosen.print_answer(data, boards.board_page, data, against, chosen.table_choice)

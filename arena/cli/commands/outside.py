@@ -47,13 +47,13 @@ def desk(
 
     if key is not None:
         with chosen.writing() as record:
-            data = {"agent": key, "key": new_agent_key(record, chosen.known(), key, now())}
-        chosen.answer(data, key_page)
+            data = {"agent": key, "key": new_agent_key(record, chosen.known_config(), key, now())}
+        chosen.print_answer(data, key_page)
         return
 
     where = listen_address(host, port, behind_proxy, None, OPEN_DESK)
-    config = chosen.known()
-    with closing(Record.join(chosen.record())) as record:
+    config = chosen.known_config()
+    with closing(Record.join(chosen.record_address())) as record:
         serve(record, config, where)
     print("Desk ended.")
 

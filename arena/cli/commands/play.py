@@ -141,10 +141,10 @@ def status(
         message = "--incidents and --test-webhook can't be combined"
         raise ArenaError("two_questions", message, "leave out one", status=64)
     if not incidents:
-        chosen.refuse("--limit", because="needs --incidents")
+        chosen.refuse_if_given("--limit", because="needs --incidents")
 
     if test_webhook:
-        chosen.refuse("--clock", because="and --test-webhook can't be combined")
+        chosen.refuse_if_given("--clock", because="and --test-webhook can't be combined")
         send_test(chosen)
     elif incidents:
         list_incidents(chosen, limit or 20, clock)

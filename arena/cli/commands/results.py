@@ -49,14 +49,14 @@ def board(
     Next: arena board A B, or arena dashboard
     """
     if holdout:
-        chosen.refuse(*VIEWS, "--cohort", because="can't be combined with --holdout")
+        chosen.refuse_if_given(*VIEWS, "--cohort", because="can't be combined with --holdout")
         from arena.cli.board_holdout import show_holdout
 
         show_holdout(chosen)
         return
 
     if agents:
-        chosen.refuse(*VIEWS, "--columns", because="can't be combined with two agents")
+        chosen.refuse_if_given(*VIEWS, "--columns", because="can't be combined with two agents")
         from arena.cli.duel import show_duel
 
         show_duel(chosen, agents, cohort)
@@ -151,15 +151,17 @@ def score(
 
     report = report_file(table, mode, by_category=by is not None, choices=choices)
     written = outputs.write(report)
-    chosen.answer(report_data(report) | written, score_page, report, choices, chosen.table, written)
+    chosen.print_answer(
+        report_data(report) | written, score_page, report, choices, chosen.table_choice, written
+    )
 
 
 def _take_renamed(chosen: Options) -> dict[str, str]:
     """Return the columns of the files that --columns names; leave the columns to show in the options."""
     from arena.cli.score import split_columns
 
-    renamed, shown = split_columns(chosen.table.columns)
-    chosen.table = replace(chosen.table, columns=shown)
+    renamed, shown = split_columns(chosen.table_choice.columns)
+    chosen.table_choice = replace(chosen.table_choice, columns=shown)
     return renamed
 
 
@@ -171,13 +173,13 @@ def _tournament_of(chosen: Options, files: list[Path]) -> Path | None:
     tournaments = [file for file in files if file.suffix in (".yaml", ".yml")]
     if not tournaments:
         reason = "can't be combined with files of forecasts"
-        chosen.refuse("--sweep", "--entries", because=reason, hint="name a tournament's YAML file")
+        chosen.refuse_if_given("--sweep", "--entries", because=reason, hint="name a tournament's YAML file")
         return None
 
     tournament = tournaments[0]
     reason = f"can't be combined with a tournament ({tournament})"
     hint = "a tournament takes --mode, --sweep and --entries"
-    chosen.refuse(*OF_FORECASTS, because=reason, hint=hint)
+    chosen.refuse_if_given(*OF_FORECASTS, because=reason, hint=hint)
     if len(files) > 1:
         raise ArenaError("not_together", f"another file {reason}", hint, status=64)
     return tournament

@@ -39,9 +39,9 @@ def report(
     if method:
         written = write_method(chosen, output, cohort)
     else:
-        written = write_report(chosen.record(), output, cohort)
+        written = write_report(chosen.record_address(), output, cohort)
     data = {"report": output, "cohort": cohort, "bytes": output.stat().st_size} | written
-    chosen.answer(data, report_page)
+    chosen.print_answer(data, report_page)
 
 
 @command()
@@ -72,8 +72,8 @@ def site(
     from arena.operations.incidents import end_trouble
     from arena.operations.page_programs import draw_pages
 
-    config = chosen.known()
-    record = chosen.record()
+    config = chosen.known_config()
+    record = chosen.record_address()
     if folder is None and config is not None:
         folder = config.site
     if folder is None:
@@ -90,10 +90,13 @@ def site(
     if config and config.publish.prompts:
         more.append("--prompts")
     hint = "the same command starts again"
-    with interruptible("stopped; the site was not changed", hint), progress("Drawing the site") as moved:
-        drawn = draw_pages("publish", record, folder, more, moved)
+    with (
+        interruptible("stopped; the site was not changed", hint),
+        progress("Drawing the site") as report_progress,
+    ):
+        drawn = draw_pages("publish", record, folder, more, report_progress)
     end_trouble(record, "site_unpublished", now())
-    chosen.answer({"site": folder} | drawn, site_page)
+    chosen.print_answer({"site": folder} | drawn, site_page)
 
 
 @command()

@@ -41,7 +41,7 @@ def agent(
     from arena.cli.agents import list_agents, show_agent
 
     if name is None:
-        chosen.refuse("--by", because="needs the NAME of an agent")
+        chosen.refuse_if_given("--by", because="needs the NAME of an agent")
         list_agents(chosen)
     else:
         show_agent(chosen, name, by)
@@ -79,19 +79,19 @@ def cohort(
     Next: arena board --cohort N
     """
     if not head:
-        chosen.refuse("--round", "--check", because="needs --head")
+        chosen.refuse_if_given("--round", "--check", because="needs --head")
     if other is None:
-        chosen.refuse("--texts", because="needs two cohorts, N and OTHER")
+        chosen.refuse_if_given("--texts", because="needs two cohorts, N and OTHER")
     if number is None:
-        chosen.refuse("--head", because="needs the number N of a cohort")
+        chosen.refuse_if_given("--head", because="needs the number N of a cohort")
 
         from arena.cli.cohorts import list_cohorts
 
         list_cohorts(chosen)
     elif head:
-        chosen.refuse("OTHER", because="can't be combined with --head, which is of one cohort")
+        chosen.refuse_if_given("OTHER", because="can't be combined with --head, which is of one cohort")
         if check is not None:
-            chosen.refuse("--round", because="can't be combined with --check")
+            chosen.refuse_if_given("--round", because="can't be combined with --check")
 
         from arena.cli.cohort_heads import show_head
 
@@ -144,15 +144,15 @@ def market(
 
     of_list = ("--search", "--category", "--status")
     if rejected:
-        chosen.refuse("ID", *of_list, "--at", because="can't be combined with --rejected")
+        chosen.refuse_if_given("ID", *of_list, "--at", because="can't be combined with --rejected")
         markets.list_rejected(chosen, venue, kind, limit or LISTED)
         return
 
-    chosen.refuse("--venue", "--kind", because="needs --rejected")
+    chosen.refuse_if_given("--venue", "--kind", because="needs --rejected")
     if market_id is None:
         markets.list_markets(chosen, search, category, status or "open", limit or LISTED, at)
     else:
-        chosen.refuse(*of_list, because="can't be combined with ID: it is for the list")
+        chosen.refuse_if_given(*of_list, because="can't be combined with ID: it is for the list")
         markets.show_market(chosen, market_id, limit or CHANGES, at)
 
 
@@ -216,10 +216,10 @@ def turn(
     from arena.cli.turns import play_now, show_recorded
 
     if play:
-        chosen.refuse("--cohort", because="can't be combined with --play")
+        chosen.refuse_if_given("--cohort", because="can't be combined with --play")
         play_now(chosen, name, at, dry)
     else:
-        chosen.refuse("--dry", because="needs --play")
+        chosen.refuse_if_given("--dry", because="needs --play")
         show_recorded(chosen, name, cohort, at)
 
 

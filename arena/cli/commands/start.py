@@ -20,7 +20,7 @@ from arena.cli.options import (
     flag,
     option,
 )
-from arena.cli.output import interruptible, prints_aside, program, typed, without_password
+from arena.cli.output import command_line, interruptible, prints_to_stderr, program, without_password
 from arena.cli.page import print_page
 from arena.errors import ArenaError
 
@@ -60,11 +60,11 @@ def demo(
     Next: arena dashboard --database .demo/demo.db
     """
     from arena.cli.board_columns import COLUMNS
-    from arena.cli.demo import REAL_RECORD, RECORD, play, prepare, season_page
+    from arena.cli.demo import REAL_RECORD, RECORD, play, prepare_record, season_page
     from arena.config.new_folder import template
 
     # Nothing is played for a table that can't be shown.
-    chosen.table.of(COLUMNS)
+    chosen.table_choice.wanted_columns(COLUMNS)
     if real and rounds is not None:
         message = "the recorded season is played to its end"
         raise ArenaError("whole_season", message, "leave out --rounds, or --real", status=64)
@@ -72,10 +72,10 @@ def demo(
     config = chosen.load_to_play(default=template("real.yaml" if real else "demo.yaml"))
     if seed is not None:
         config = config.with_seed(seed)
-    address = prepare(chosen.database, resume, REAL_RECORD if real else RECORD)
+    address = prepare_record(chosen.database, resume, REAL_RECORD if real else RECORD)
 
     page = season_page
-    with prints_aside():
+    with prints_to_stderr():
         if real:
             from arena.cli.replay import play_past_markets, replay_blocks
 
@@ -83,7 +83,7 @@ def demo(
             data = play_past_markets(config, address, leave_failed)
         else:
             data = play(config, address, rounds, leave_failed)
-    chosen.answer(data, page, data, replace(chosen.table, width=80))
+    chosen.print_answer(data, page, data, replace(chosen.table_choice, width=80))
 
     if chosen.json:
         return
@@ -126,7 +126,7 @@ def try_model(
     Next: arena init my-arena
     """
     from agents.llm import make_ask
-    from arena.cli.model_choice import options_of
+    from arena.cli.model_choice import model_options
     from arena.cli.try_model import (
         INTERRUPTED,
         agree_on_cost,
@@ -143,20 +143,20 @@ def try_model(
 
     environ = environment(Path(), os.environ)
     os.environ.update(environ)
-    options = options_of(chosen.asks(), base_url, key_env, price)
+    options = model_options(chosen.can_ask(), base_url, key_env, price)
     settings = asking_settings(model_to_try(model, options, environ))
     require_key(settings, environ, Path(".env"))
     name = settings.model if settings.base_url is None else settings.model.removeprefix("openai/")
 
     day = None if released is None else released.date()
     questions = questions_to_ask(day)
-    most = agree_on_cost(name, asking_cost(settings, questions), chosen.asks(), yes)
+    most = agree_on_cost(name, asking_cost(settings, questions), chosen.can_ask(), yes)
     trial = QuickTrial(settings, make_ask(settings, timer, environ), questions, most, 60 * minutes, timer)
     ask_questions(name, trial)
 
     data = trial_data(name, trial, day, options)
     data["page"] = write_page(data)
-    chosen.answer(data, report)
+    chosen.print_answer(data, report)
     if trial.ended == INTERRUPTED:
         raise typer.Exit(130)
     if trial.ended or data["page"] is None:
@@ -199,8 +199,8 @@ def init(
     Next: cd my-arena, then arena check
     """
     from arena.cli.check_cost import cost_of, costs_text, month_data
-    from arena.cli.init import choose, init_data, made_page, next_steps, public_steps
-    from arena.cli.model_choice import options_of
+    from arena.cli.init import choose_settings, init_data, made_page, next_steps, public_steps
+    from arena.cli.model_choice import model_options
     from arena.clock import now
     from arena.config import environment, load
     from arena.config.new_folder import make_folder
@@ -210,9 +210,9 @@ def init(
         raise ArenaError("exists", f"{path} already exists", "choose another folder, or move it away")
 
     environ = environment(folder, os.environ)
-    asking = chosen.asks() and not yes
-    options = options_of(asking, base_url, key_env, price)
-    new = choose(environ, venue, tuple(models), budget, options)
+    asking = chosen.can_ask() and not yes
+    options = model_options(asking, base_url, key_env, price)
+    new = choose_settings(environ, venue, tuple(models), budget, options)
     if public:
         from importlib.metadata import distribution
 
@@ -230,7 +230,7 @@ def init(
     if not chosen.json:
         costs = costs_text(month_data(cost.total), config.budget.model_dump(), data["models"])
         print_page(made_page(data, costs))
-    chosen.answer(data, public_steps if public else next_steps)
+    chosen.print_answer(data, public_steps if public else next_steps)
 
 
 @command("config", "json")
@@ -263,15 +263,15 @@ def add(
     """
     from arena.calls.probe import ProbeAnswer, measured_keys
     from arena.cli.agents_add import added_data, added_page, probe_all
-    from arena.cli.model_choice import named_models, options_of
+    from arena.cli.model_choice import model_options, named_models
     from arena.clock import now
     from arena.config.editing import edited
     from arena.config.model_blocks import named_blocks, with_stops
 
     path = chosen.config or DEFAULT
-    config = chosen.load()
-    asking = chosen.asks() and not yes
-    options = options_of(asking, base_url, key_env, price, reasoning)
+    config = chosen.load_config()
+    asking = chosen.can_ask() and not yes
+    options = model_options(asking, base_url, key_env, price, reasoning)
     if name is not None and len(models) > 1:
         raise ArenaError("one_name", "--name is for one model", "add the models one by one")
 
@@ -295,7 +295,7 @@ def add(
             data = added_data(planned.config, blocks, answers, failed) | {"config": str(path)}
             planned.keep()
 
-    chosen.answer(data, added_page)
+    chosen.print_answer(data, added_page)
     if failed:
         raise typer.Exit(2)
 
@@ -360,7 +360,9 @@ def check(
     Next: arena run --round, or arena demo
     """
     if folder is not None:
-        chosen.refuse(*OF_CONFIG, because="can't be combined with DIR: it is checked without a config")
+        chosen.refuse_if_given(
+            *OF_CONFIG, because="can't be combined with DIR: it is checked without a config"
+        )
         check_files(chosen, folder)
         return
     if (venues or agents or record) and not live:
@@ -374,23 +376,23 @@ def check(
         from arena.rounds.live_check import models_of
 
         models_of(config, agents)  # raises for an unknown name before anything is printed
-    with prints_aside():
+    with prints_to_stderr():
         data = check_data(config, os.environ)
-    chosen.table.of(LINE_UP)
+    chosen.table_choice.wanted_columns(LINE_UP)
     if not chosen.json:
-        print_page(check_page(data, chosen.table))
+        print_page(check_page(data, chosen.table_choice))
 
     status = 0
     next_command = "check" if data["record_trouble"] else data["next_command"]
     if live:
-        from arena.cli.check_live import check_live, command_after, live_status
+        from arena.cli.check_live import check_live, exit_status_of, next_or_retry_command
 
         answers = check_live(config, venues, agents, chosen.json, record)
-        status = live_status(answers)
-        next_command = command_after(answers, next_command, venues, agents)
+        status = exit_status_of(answers)
+        next_command = next_or_retry_command(answers, next_command, venues, agents)
         data |= answers
     if is_faulty(data):
         status = 1
-    chosen.answer({"ok": not status} | data, lambda _: ["", f"Next: {typed(next_command)}"])
+    chosen.print_answer({"ok": not status} | data, lambda _: ["", f"Next: {command_line(next_command)}"])
     if status:
         raise typer.Exit(status)

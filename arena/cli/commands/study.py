@@ -6,7 +6,7 @@ from typing import Literal
 
 from arena.cli.commands.shared import ONE_COHORT
 from arena.cli.options import DAY, LEAVE_FAILED, Options, argument, command, flag, option
-from arena.cli.output import interruptible, prints_aside, progress
+from arena.cli.output import interruptible, prints_to_stderr, progress
 from arena.errors import ArenaError
 
 
@@ -49,7 +49,7 @@ def replay(
     from arena.rounds.settlement import venue_error
     from markets.venue import VenueError
 
-    chosen.table.of(COLUMNS)  # nothing is played for a table that can't be shown
+    chosen.table_choice.wanted_columns(COLUMNS)  # nothing is played for a table that can't be shown
     if leaks and (workers or chosen.database):
         message = "--probe-leaks keeps no record and needs no workers"
         raise ArenaError("no_record", message, "leave out --database and --workers")
@@ -67,18 +67,18 @@ def replay(
         request = ReplayRequest(
             address=chosen.database or f"replay-{folder.resolve().name}.db",
             workers=workers,
-            recorded=chosen.own_record() if tools == "recorded" else None,
+            recorded=chosen.own_record_address() if tools == "recorded" else None,
             leave_failed=leave_failed,
         )
         with (
-            prints_aside(),
+            prints_to_stderr(),
             interruptible("stopped; what was played is kept", "the same command continues it"),
         ):
             played = play(season, bundle, request)
     except VenueError as error:
         raise venue_error(error) from error
 
-    chosen.answer(played, replay_page, played, chosen.table)
+    chosen.print_answer(played, replay_page, played, chosen.table_choice)
 
 
 @command(table=True)
@@ -117,7 +117,7 @@ def whatif(
 
     values = {"fill": fill, "fee": fee, "min_bet": min_bet, "max_bet": max_bet, "cap": cap}
     change = read_change(rules, values, sizing, stake)
-    with chosen.reading() as connection, progress("Playing again") as moved:
-        report = what_if(connection, change, cohort, agent, moved)
+    with chosen.reading() as connection, progress("Playing again") as report_progress:
+        report = what_if(connection, change, cohort, agent, report_progress)
     data = whatif_data(report, cohort)
-    chosen.answer(data, whatif_page, data, agent is not None, chosen.table)
+    chosen.print_answer(data, whatif_page, data, agent is not None, chosen.table_choice)

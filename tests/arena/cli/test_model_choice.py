@@ -10,8 +10,8 @@ import pytest
 
 from agents.llm import local_servers
 from agents.llm.local_servers import USUAL_SERVERS, ModelServer
-from arena.cli.init import choose
-from arena.cli.model_choice import TerminalUser, named_models, servers_at
+from arena.cli.init import choose_settings
+from arena.cli.model_choice import TerminalUser, find_servers_with_models, named_models
 from arena.config import load
 from arena.config.model_blocks import ModelOptions, with_stops
 from arena.config.new_folder import NewArena, make_folder
@@ -56,13 +56,13 @@ def types(monkeypatch: pytest.MonkeyPatch, *answers: str) -> None:
 
 def test_a_server_on_this_machine_is_found_with_its_models(ollama: ModelList) -> None:
     url = f"http://127.0.0.1:{ollama.server_port}/v1"
-    assert servers_at() == [ModelServer("Ollama", url, ("qwen3:8b", "Qwen/Qwen3-8B"))]
+    assert find_servers_with_models() == [ModelServer("Ollama", url, ("qwen3:8b", "Qwen/Qwen3-8B"))]
 
 
 @pytest.mark.parametrize("answer", [[], {"data": None}, {"data": [{"name": "x"}]}, {"data": [1]}, "OK", {}])
 def test_another_program_at_its_port_is_no_server_of_models(ollama: ModelList, answer: object) -> None:
     ollama.answer = answer
-    assert servers_at() == []
+    assert find_servers_with_models() == []
 
 
 @pytest.mark.parametrize("name", ["qwen3:8b", "Qwen/Qwen3-8B", "openai/qwen3:8b"])
@@ -184,7 +184,7 @@ def test_calls_without_a_price_are_stopped_by_the_tightest_limit_of_the_budget()
 
 @pytest.mark.usefixtures("alone")
 def test_a_config_with_a_model_of_unknown_price_is_valid_and_says_so(tmp_path: Path) -> None:
-    wanted = choose({}, None, (LLAMA,), None, ModelOptions())
+    wanted = choose_settings({}, None, (LLAMA,), None, ModelOptions())
     make_folder(tmp_path, NOW, wanted)
     text = (tmp_path / "config.yaml").read_text("utf-8")
     assert "max_cost: 0.46   # dollars that a call counts until `price` is set" in text
@@ -193,7 +193,7 @@ def test_a_config_with_a_model_of_unknown_price_is_valid_and_says_so(tmp_path: P
 
 
 def test_one_model_at_two_servers_has_to_be_added_under_another_name(tmp_path: Path) -> None:
-    wanted = choose({}, None, ("ollama/qwen3:8b", "lm_studio/qwen3:8b"), None, ModelOptions())
+    wanted = choose_settings({}, None, ("ollama/qwen3:8b", "lm_studio/qwen3:8b"), None, ModelOptions())
     with pytest.raises(ArenaError) as caught:
         make_folder(tmp_path, NOW, wanted)
     assert caught.value.hint == "under another name: arena add MODEL --name NAME"
@@ -203,20 +203,20 @@ def test_one_model_at_two_servers_has_to_be_added_under_another_name(tmp_path: P
 @pytest.mark.usefixtures("alone")
 def test_without_a_key_and_without_a_name_no_model_is_taken() -> None:
     with pytest.raises(ArenaError) as caught:
-        choose({}, None, (), None, ModelOptions())
+        choose_settings({}, None, (), None, ModelOptions())
     assert caught.value.code == "no_model"
 
 
 def test_without_a_key_the_only_model_of_this_machine_is_taken_and_of_several_none(ollama: ModelList) -> None:
     with pytest.raises(ArenaError) as caught:
-        choose({}, None, (), None, ModelOptions())
+        choose_settings({}, None, (), None, ModelOptions())
     assert caught.value.code == "several_models"
     assert "qwen3:8b, Qwen/Qwen3-8B" in caught.value.message
 
     ollama.answer = {"data": [{"id": "qwen3:8b"}, {"id": "nomic-embed-text"}]}
-    (block,) = choose({}, None, (), None, ModelOptions()).models
+    (block,) = choose_settings({}, None, (), None, ModelOptions()).models
     assert (block["model"], block["price"]) == ("openai/qwen3:8b", FREE)
-    (keyed,) = choose({"ANTHROPIC_API_KEY": "canary"}, None, (), None, ModelOptions()).models
+    (keyed,) = choose_settings({"ANTHROPIC_API_KEY": "canary"}, None, (), None, ModelOptions()).models
     assert keyed["model"].startswith("anthropic/")
 
 
@@ -224,7 +224,7 @@ def test_without_a_name_the_model_of_the_server_that_is_named_is_taken(ollama: M
     with serving(ModelList()) as other:
         other.answer = {"data": [{"id": "mine"}]}
         url = f"http://127.0.0.1:{other.server_port}/v1"
-        (block,) = choose({}, None, (), None, ModelOptions(url)).models
+        (block,) = choose_settings({}, None, (), None, ModelOptions(url)).models
     assert block == {"model": "openai/mine", "base_url": url, "price": FREE}
 
 
@@ -244,12 +244,12 @@ def test_enter_takes_what_is_offered_but_nothing_after_a_refused_answer(
         "base_url": f"http://127.0.0.1:{ollama.server_port}/v1",
         "price": FREE,
     }
-    assert choose({}, None, (), None, asking) == NewArena("polymarket", (local,), None)
+    assert choose_settings({}, None, (), None, asking) == NewArena("polymarket", (local,), None)
     assert f"Ollama at {local['base_url']}: qwen3:8b, Qwen/Qwen3-8B" in capsys.readouterr().out
 
     keys = {"ANTHROPIC_API_KEY": "canary", "OPENAI_API_KEY": "canary"}
     types(monkeypatch, "polymarket", "demo/sharp", "", "Qwen/Qwen3-8B")
-    (block,) = choose(keys, None, (), None, asking).models
+    (block,) = choose_settings(keys, None, (), None, asking).models
     assert block["model"] == "openai/Qwen/Qwen3-8B"
 
 

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from arena.cli.output import AGAIN, with_options
+from arena.cli.output import RECORD_OPTIONS, with_record_options
 from arena.cli.run import LineLog, LiveStatus, status_table
 from arena.errors import ArenaError
 from arena.operations.progress import RunEvent, RunProgress
@@ -25,9 +25,9 @@ EVIL = "\x1b[2Jlook \x07at me [bold red]here[/]"
 @pytest.fixture
 def named_record() -> Iterator[None]:
     """Run the test as if `--database r.db` had been typed."""
-    before = AGAIN.set(" --database r.db")
+    before = RECORD_OPTIONS.set(" --database r.db")
     yield
-    AGAIN.reset(before)
+    RECORD_OPTIONS.reset(before)
 
 
 def shown(progress: RunProgress, found: RunFigures) -> str:
@@ -100,7 +100,7 @@ def test_a_command_in_a_line_names_the_rehearsal(named_record: None) -> None:
     ],
 )
 def test_options_are_added_at_the_end_of_a_command(hint: str, shown: str, named_record: None) -> None:
-    assert with_options(hint) == shown
+    assert with_record_options(hint) == shown
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_options_are_added_at_the_end_of_a_command(hint: str, shown: str, named_
     ],
 )
 def test_a_command_that_names_its_record_is_left_alone(hint: str, named_record: None) -> None:
-    assert with_options(hint) == hint
+    assert with_record_options(hint) == hint
 
 
 def test_a_record_that_is_away_is_told_of_and_the_last_figures_stand(
