@@ -20,7 +20,7 @@ from arena.cli.output import (
     stages,
 )
 from arena.cli.page import Page
-from arena.cli.sync import sync
+from arena.cli.sync import sync_venue
 from arena.cli.table import Table, TableColumn
 from arena.clock import now
 from arena.errors import ArenaError, count_text
@@ -83,7 +83,7 @@ def write_recorded(
     """
     rejected: list[QuarantinedRecord] = []
     if fresh:
-        rejected += sync(chosen.load_if_trusted()).quarantined
+        rejected += sync_venue(chosen.load_if_trusted()).quarantined
     try:
         with chosen.reading() as connection, progress("Reading the record") as report_progress:
             sightings = read_sightings(connection, since, until or now(), report_progress)

@@ -7,7 +7,7 @@ import typer
 
 from arena.cli.check_next import next_round_command
 from arena.cli.cohorts import overviews
-from arena.cli.options import Options, given_instant
+from arena.cli.options import Options, parse_instant
 from arena.cli.output import attributes, command_line, minute_text, prints_to_stderr
 from arena.cli.page import Page
 from arena.clock import now
@@ -29,7 +29,7 @@ CHANGES = {
 
 def start(chosen: Options, at: str | None, baselines: bool) -> None:
     """Start a cohort from the config, at a time or as soon as possible, and print its settings."""
-    start_at = given_instant(at)
+    start_at = parse_instant(at)
     with prints_to_stderr():
         config = chosen.load_to_play(os.environ, beside=True)
         file = record_file(config.database)

@@ -6,10 +6,10 @@ from typing import Any
 
 import typer
 
-from arena.cli.options import Options, clock_of
+from arena.cli.options import Options, clock_opener
 from arena.cli.output import Data, plain, prints_to_stderr, progress
 from arena.cli.page import Page, print_page
-from arena.cli.score import text_of, texts_of
+from arena.cli.score import read_text, read_texts
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.errors import ArenaError, FileFault, count_text
 from arena.exports.forecastbench_forms import WrittenSubmission
@@ -44,7 +44,7 @@ FAULTS = (
 def texts_or_stored(chosen: Options, files: Sequence[Path], kind: str) -> list[NamedText]:
     """Return the names and texts of files, by default the record's newest files of a kind."""
     if files:
-        return texts_of(files)
+        return read_texts(files)
     if chosen.database is None and not chosen.has_config:
         return []
     try:
@@ -73,7 +73,7 @@ def question_sets(chosen: Options, files: Sequence[Path], combinations: bool = F
 
 def fetch_resolutions(chosen: Options, source: str | None, clock: Path | None) -> dict[str, Any]:
     """Store the resolutions of all stored rounds; print what is new in them, and return it for JSON."""
-    at = clock_of(clock)().now()
+    at = clock_opener(clock)().now()
     with chosen.writing() as record, progress("Fetching resolutions"):
         resolved, waiting = resolve_rounds(record, FileSource(source or PUBLISHED), at)
     with prints_to_stderr():
@@ -144,7 +144,7 @@ def check_files(
     for file in files:
         name = str(file)
         try:
-            submission, submission_faults = check_submission(name, text_of(file), sets, combinations)
+            submission, submission_faults = check_submission(name, read_text(file), sets, combinations)
         except ArenaError as error:  # continue with the other files
             faults.append(FileFault(name, "file", error.message, error.hint))
             continue
@@ -190,7 +190,7 @@ def gather(
         recorded = recorded_files(chosen, combinations)
 
     # A single file may be a table that joins forecasts with their outcomes: it needs no other file.
-    texts = texts_of(files)
+    texts = read_texts(files)
     is_alone = len(texts) == 1 and not any((questions, resolutions, median))
     joined_table = read_joined_table(texts, is_alone)
     if joined_table is not None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 
-from arena.cli.options import Options, given_instant
+from arena.cli.options import Options, parse_instant
 from arena.cli.output import (
     Data,
     attributes,
@@ -132,7 +132,7 @@ def list_markets(
 ) -> None:
     """Print the markets that the record had seen by a time, with their latest price."""
     with chosen.reading() as connection:
-        when = read_wanted_instant(connection, given_instant(at), now())
+        when = read_wanted_instant(connection, parse_instant(at), now())
         known = read_markets(connection, when)
     matching = filter_markets(known, search, category, status)
 
@@ -157,7 +157,7 @@ def list_page(rows: Table, matching: int, known: int) -> Page:
 def show_market(chosen: Options, name: str, limit: int, at: str | None) -> None:
     """Print one market as last seen by a time, and its newest price changes."""
     with chosen.reading() as connection:
-        when = read_wanted_instant(connection, given_instant(at), now())
+        when = read_wanted_instant(connection, parse_instant(at), now())
         seen = find_market(connection, name, when)
         market = seen.listing.market
         quotes = read_price_changes(connection, market.id, when)

@@ -55,6 +55,8 @@ class Options:
         self.json = given.get("json", False)
         self.trust = given.get("trust_extensions", False)
         self.table_choice = TableChoice(given.get("wide", False), given.get("columns", ""))
+
+        # Suggested commands name the same config and record.
         RECORD_OPTIONS.set(self.record_options())
         if any(name.endswith("_FILE") for name in os.environ):
             from arena.config.environment import secrets_in_files
@@ -179,15 +181,16 @@ class Options:
             if name in self.given:
                 raise ArenaError("not_together", f"{name} {because}", hint or f"leave out {name}", status=64)
 
-    def print_answer(self, data: object, page: Callable[..., Page], *given: object) -> None:
+    def print_answer(self, data: object, page: Callable[..., Page], *page_arguments: object) -> None:
         """Print a command's answer: `data` as JSON with `--json`, else the page made from it.
 
-        The page is made from `given` if there is any, instead of from the data.
+        The page is made from `page_arguments` if there are any, instead of from the data.
         """
         if self.json and not self.table_choice.columns:
             print_json(data)
             return
-        blocks = page(*given or (data,)) or ()
+
+        blocks = page(*page_arguments or (data,)) or ()
         if self.json:
             list(page_lines(blocks, None))  # raises for an unknown column before anything is printed
             print_json(data)
@@ -238,15 +241,15 @@ def command(
 
     `shared` names the shared options one by one, for a command that has only some of them.
     """
-    names = list(shared)
+    shared_names = list(shared)
     if not shared:
         if record:
-            names += ("config", "database")
+            shared_names += ("config", "database")
         if table:
-            names += ("wide", "columns")
+            shared_names += ("wide", "columns")
         if plays:
-            names.append("trust_extensions")
-        names.append("json")
+            shared_names.append("trust_extensions")
+        shared_names.append("json")
 
     def declare(function: Command) -> Command:
         """Return the function as Typer calls it, with the shared options beside its own."""
@@ -254,11 +257,12 @@ def command(
         def run(context: typer.Context, **values: Any) -> None:
             """Set the shared options, then run the command."""
             chosen: Options = context.find_root().obj
-            chosen.set_shared({name: values.pop(name) for name in names})
+            chosen.set_shared({name: values.pop(name) for name in shared_names})
             chosen.given = typed_names(context)
             function(chosen, **values)
 
-        parameters = _parameters(function, names)
+        # Typer reads the options of a command from its signature.
+        parameters = _typer_parameters(function, shared_names)
         run.__name__ = function.__name__
         run.__doc__ = function.__doc__
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -280,15 +284,15 @@ def typed_names(context: typer.Context) -> frozenset[str]:
     return frozenset(names)
 
 
-def _parameters(function: Command, shared: Sequence[str]) -> list[inspect.Parameter]:
+def _typer_parameters(function: Command, shared_names: Sequence[str]) -> list[inspect.Parameter]:
     """Return the parameters of a command: the context, its own, and these shared options."""
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter("context", keyword, annotation=typer.Context)]
-    own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-    parameters += [parameter.replace(kind=keyword) for parameter in own]
-    for name in shared:
+    keyword_only = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("context", keyword_only, annotation=typer.Context)]
+    own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]  # the first is `Options`
+    parameters += [parameter.replace(kind=keyword_only) for parameter in own]
+    for name in shared_names:
         annotation, default = SHARED[name]
-        parameters.append(inspect.Parameter(name, keyword, default=default, annotation=annotation))
+        parameters.append(inspect.Parameter(name, keyword_only, default=default, annotation=annotation))
 
     for parameter in parameters:
         # Named here, because Typer would add a --no-… option.
@@ -297,13 +301,13 @@ def _parameters(function: Command, shared: Sequence[str]) -> list[inspect.Parame
     return parameters
 
 
-def clock_of(file: Path | None) -> "Callable[[], Clock]":
+def clock_opener(file: Path | None) -> "Callable[[], Clock]":
     """Return a function that opens a file's clock, or the system's; raise at once for an unreadable file."""
     from arena.clock import PretendedClock, SystemClock
 
     if file is None:
         return SystemClock
-    PretendedClock.read(file)
+    PretendedClock.read(file)  # raises now rather than when the clock is opened
     return lambda: PretendedClock.read(file)
 
 
@@ -316,10 +320,10 @@ def clock_option(clock: Path | None) -> str:
     return "" if clock is None else f" --clock {quote(str(clock))}"
 
 
-def given_instant(text: str | None) -> datetime | None:
+def parse_instant(text: str | None) -> datetime | None:
     """Return the instant that an option gives, if any; without a zone it is UTC.
 
-    >>> given_instant("2026-01-04").isoformat()
+    >>> parse_instant("2026-01-04").isoformat()
     '2026-01-04T00:00:00+00:00'
     """
     if text is None:

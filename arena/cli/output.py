@@ -27,13 +27,14 @@ RECORD_OPTIONS = ContextVar("RECORD_OPTIONS", default="")
 
 def program() -> str:
     """Return the command that starts this program: `arena` if it is on the path, else its file."""
-    beside = Path(sys.executable).parent / "arena"
-    if shutil.which("arena") or not beside.is_file():
+    beside_python = Path(sys.executable).parent / "arena"
+    if shutil.which("arena") or not beside_python.is_file():
         return "arena"
+
     here = Path.cwd()
-    if beside.is_relative_to(here):
-        return str(beside.relative_to(here))
-    return str(beside)
+    if beside_python.is_relative_to(here):
+        return str(beside_python.relative_to(here))
+    return str(beside_python)
 
 
 def command_line(command: str) -> str:
@@ -53,21 +54,21 @@ Its quantifiers never give back what they have matched: a command that names a r
 """
 
 
-def with_record_options(text: str, clock: str = "") -> str:
+def with_record_options(text: str, clock_option: str = "") -> str:
     """Return a text in which suggested commands have the options that name the same config and record.
 
-    Hints are made where nobody knows what was typed. `clock` is the option that names a rehearsal's clock.
+    Hints are made where nobody knows what was typed. `clock_option` names a rehearsal's clock.
     """
 
-    def completed(found: re.Match[str]) -> str:
+    def with_options(found: re.Match[str]) -> str:
         """Return a suggested command with the options."""
-        command = rehearsal_command(found[0].removeprefix("arena "), clock)
+        command = rehearsal_command(found[0].removeprefix("arena "), clock_option)
         return f"arena {command}{RECORD_OPTIONS.get()}"
 
-    return SUGGESTED.sub(completed, text)
+    return SUGGESTED.sub(with_options, text)
 
 
-def rehearsal_command(command: str, clock: str) -> str:
+def rehearsal_command(command: str, clock_option: str) -> str:
     """Return a command as it is typed in a rehearsal: only the option that names its clock plays it.
 
     What plays one round does what is due by that clock, and no more.
@@ -77,12 +78,12 @@ def rehearsal_command(command: str, clock: str) -> str:
     >>> rehearsal_command("check", " --clock clock")
     'check'
     """
-    if not clock:
+    if not clock_option:
         return command
     if command.startswith("run --round"):
-        return f"run --once{clock}"
+        return f"run --once{clock_option}"
     if command in ("run", "run --once"):
-        return command + clock
+        return command + clock_option
     return command
 
 
@@ -122,8 +123,8 @@ def interruptible(message: str | Callable[[], str], hint: str) -> Iterator[None]
             yield
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C must not interrupt the cleanup
-            words = message if isinstance(message, str) else message()
-            raise ArenaError("interrupted", words, hint, status=130) from None
+            text = message if isinstance(message, str) else message()
+            raise ArenaError("interrupted", text, hint, status=130) from None
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:
@@ -133,7 +134,7 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
     """
     import asyncio
 
-    async def cancelled_by_press() -> T:
+    async def cancelled_by_ctrl_c() -> T:
         """Run the coroutine as a task that Ctrl-C cancels."""
         task = cast("asyncio.Task[T]", asyncio.current_task())
         if threading.current_thread() is threading.main_thread():  # signals reach no other thread
@@ -141,7 +142,7 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
         return await work
 
     try:
-        return asyncio.run(cancelled_by_press())
+        return asyncio.run(cancelled_by_ctrl_c())
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
 
@@ -226,8 +227,9 @@ def small_dollars(usd: float) -> str:
     """
     places = 2
     if usd:
-        power = int(f"{usd:.2e}".partition("e")[2])
-        places = max(2, 2 - power)
+        # The exponent after rounding to three significant figures, such as -4 for 0.000425.
+        exponent = int(f"{usd:.2e}".partition("e")[2])
+        places = max(2, 2 - exponent)
     return f"${usd:,.{places}f}"
 
 
@@ -237,9 +239,9 @@ def signed_dollars(value: float, places: int = 2) -> str:
     >>> signed_dollars(-1_234.5), signed_dollars(1_234.5, 0), signed_dollars(-0.28, 0)
     ('-$1,234.50', '+$1,234', '$0')
     """
-    rounded = round(value, places)
     sign = ""
-    if rounded:
+    rounded = round(value, places)
+    if rounded:  # 0 has no sign, nor has what is rounded to it
         sign = "-" if rounded < 0 else "+"
     return f"{sign}${abs(value):,.{places}f}"
 
@@ -271,13 +273,13 @@ def ranges_text(numbers: Sequence[int]) -> str:
     return ", ".join("-".join(map(str, span)) for span in spans)
 
 
-def counts_text(counts: Mapping[str, int], joint: str = " ") -> str:
+def counts_text(counts: Mapping[str, int], separator: str = " ") -> str:
     """Return counts with their kinds in words.
 
     >>> counts_text({"played": 1_200, "failed": 3})
     '1,200 played, 3 failed'
     """
-    return ", ".join(f"{count:,}{joint}{kind}" for kind, count in counts.items())
+    return ", ".join(f"{count:,}{separator}{kind}" for kind, count in counts.items())
 
 
 def left_out_words(left_out: Mapping[str, int]) -> str:
@@ -293,8 +295,8 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int, in
 
     Yield the function to call with the number done and the total.
     """
-    with stages(label, total) as told:
-        yield lambda done, whole: told(label, done, whole)
+    with stages(label, total) as report_stage:
+        yield lambda done, total_now: report_stage(label, done, total_now)
 
 
 LINE_EVERY = 10.0
@@ -303,19 +305,19 @@ LINE_EVERY = 10.0
 
 def progress_lines(timer: Callable[[], float]) -> Callable[[str, int, int | None], None]:
     """Return a function that prints occasional lines of progress on standard error."""
-    last = timer()
+    last_printed = timer()
 
-    def say(stage: str, done: int, total: int | None) -> None:
+    def report_stage(stage: str, done: int, total: int | None) -> None:
         """Print a line unless one was printed in the last seconds."""
-        nonlocal last
-        if timer() - last >= LINE_EVERY:
-            last = timer()
+        nonlocal last_printed
+        if timer() - last_printed >= LINE_EVERY:
+            last_printed = timer()
             line = f"{stage.capitalize()}: {done:,}"
             if total is not None:
                 line += f" of {total:,}"
             print(line, file=sys.stderr, flush=True)
 
-    return say
+    return report_stage
 
 
 @contextmanager
@@ -334,8 +336,8 @@ def stages(
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(label, total=total)
-        yield lambda stage, done, whole: bar.update(
-            task, description=stage.capitalize(), completed=done, total=whole
+        yield lambda stage, done, total_now: bar.update(
+            task, description=stage.capitalize(), completed=done, total=total_now
         )
 
 
@@ -345,8 +347,8 @@ def thinking_words(thinking: Mapping[str, str | None]) -> str:
     >>> thinking_words({"ann": "high", "market": None, "bob": "low", "cho": "high"})
     'high (ann, cho); low (bob)'
     """
-    names: dict[str, list[str]] = {}
-    for name, words in thinking.items():
-        if words:
-            names.setdefault(words, []).append(name)
-    return "; ".join(f"{words} ({', '.join(alike)})" for words, alike in names.items())
+    names_by_level: dict[str, list[str]] = {}
+    for name, level in thinking.items():
+        if level:
+            names_by_level.setdefault(level, []).append(name)
+    return "; ".join(f"{level} ({', '.join(same_level)})" for level, same_level in names_by_level.items())

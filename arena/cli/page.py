@@ -40,17 +40,17 @@ Page = Iterable[Block]
 
 def page_lines(page: Page, width: int | None) -> Iterator[str]:
     """Yield the lines of a page, wrapped to the width if there is one."""
-    shown: set[str] = set()
+    shown_columns: set[str] = set()
     for block in page:
         if isinstance(block, Table):
-            lines, columns = block.fitted(width, shown)
-            shown.update(columns)
+            lines, columns = block.fitted(width, shown_columns)
+            shown_columns.update(columns)
             yield from lines
             yield ""
         elif isinstance(block, Fields):
             yield from _field_lines(block, width)
         elif isinstance(block, Notes):
-            texts = [*block.first, *(text for name, text in block.texts.items() if name in shown)]
+            texts = [*block.first, *(text for name, text in block.texts.items() if name in shown_columns)]
             yield from wrapped(" ".join(texts), width)
         else:
             yield from _paragraph_lines(block, width)
@@ -68,10 +68,10 @@ def _paragraph_lines(text: str, width: int | None) -> Iterator[str]:
     for line in text.split("\n"):
         words = line.lstrip()
         margin = line[: len(line) - len(words)]
-        if words.startswith("# "):
-            yield from wrapped(line, width, f"{margin}# ")
-        else:
-            yield from wrapped(line, width, margin and margin + " " * GAP)
+        continuation = margin and margin + " " * GAP
+        if words.startswith("# "):  # a comment goes on as one
+            continuation = f"{margin}# "
+        yield from wrapped(line, width, continuation)
 
 
 def line_width() -> int | None:
@@ -93,6 +93,8 @@ def print_error(error: ArenaError, as_json: bool) -> None:
     if as_json:
         print_json({"error": error.as_dict()})
         return
+
+    # The width is that of standard output, so it says nothing of errors that are sent elsewhere.
     width = None
     if sys.stderr.isatty() or not sys.stdout.isatty():
         width = line_width()

@@ -28,7 +28,7 @@ Lines = Sequence[Position | PositionGroup]
 STALE = {"no_price": "no price", "last_trade": "last trade", "old": "old"}
 
 
-def _amount(name: str, gives_way: int, sign: str = "", heading: str | None = None) -> TableColumn:
+def _dollars_column(name: str, gives_way: int, sign: str = "", heading: str | None = None) -> TableColumn:
     """Return a column of dollars of a position or a group."""
     part = name
     if name == "pnl":
@@ -36,25 +36,25 @@ def _amount(name: str, gives_way: int, sign: str = "", heading: str | None = Non
     return TableColumn(name, heading, f"{sign},.2f", gives_way, from_millionths_at(f"money.{part}"))
 
 
-def _shares(name: str, gives_way: int) -> TableColumn:
+def _shares_column(name: str, gives_way: int) -> TableColumn:
     """Return a column of shares of a lot."""
     return TableColumn(name, None, ",.2f", gives_way, from_millionths_at(f"lot.{name}"))
 
 
-def _address(position: Position) -> str | None:
+def _venue_url(position: Position) -> str | None:
     """Return the address of the market's page at its venue, if it has one."""
     page = venue_page(position.market_id)
     return page and page[1]
 
 
 MONEY = (
-    _amount("paid", 9),
-    _amount("received", 9),
-    _amount("cost", 6),
-    _amount("value", 5),
-    _amount("realised", 4, "+"),
-    _amount("unrealised", 4, "+"),
-    _amount("pnl", 0, "+", "P/L $"),
+    _dollars_column("paid", 9),
+    _dollars_column("received", 9),
+    _dollars_column("cost", 6),
+    _dollars_column("value", 5),
+    _dollars_column("realised", 4, "+"),
+    _dollars_column("unrealised", 4, "+"),
+    _dollars_column("pnl", 0, "+", "P/L $"),
 )
 AGENT = TableColumn("agent", narrow="cut middle")
 QUESTION = TableColumn("question", show=one_line, narrow="cut")
@@ -63,15 +63,15 @@ LOTS = (
     TableColumn("market_id", "market", gives_way=9),
     QUESTION,
     TableColumn("side"),
-    _shares("bought", 9),
-    _shares("sold", 9),
-    _shares("settled", 9),
-    _shares("shares", 1),
+    _shares_column("bought", 9),
+    _shares_column("sold", 9),
+    _shares_column("settled", 9),
+    _shares_column("shares", 1),
     TableColumn("average_cost", "average", ".6f", 4, from_millionths_at("lot.average_cost")),
     TableColumn("price", None, ".4f", 3, from_millionths_at("price")),
     TableColumn("stale", show=STALE.__getitem__, gives_way=2, value=lambda line: line.stale or None),
     TableColumn("age_seconds", "age", rough_duration, 8, "age"),
-    TableColumn("venue_url", "link", gives_way=10, value=_address),
+    TableColumn("venue_url", "link", gives_way=10, value=_venue_url),
     *MONEY,
 )
 SUMS = (counted("agents", 2), counted("lots", 2), counted("held", 2), counted("stale", 2), *MONEY)
@@ -112,6 +112,7 @@ def positions_page(
     if data["at"] is None:
         yield f"Cohort {cohort} has not been marked yet. Next: {command_line('run --round')}"
         return
+
     whose = f"Cohort {cohort}"
     if agent is not None:
         whose += f", {agent}"
@@ -122,13 +123,15 @@ def positions_page(
 
     by = data["by"]
     columns = [column for column in COLUMNS[by] if agent is None or column.name != "agent"]
-    sums = MONEY if by == "lot" else SUMS
-    cells = {column.name: column.cell(total) for column in sums}
+
+    # The last row has the sums, and the label of the total under the first column of names.
+    summed_columns = MONEY if by == "lot" else SUMS
+    total_cells = {column.name: column.cell(total) for column in summed_columns}
     for column in columns:
         if column.narrow:
-            cells[column.name] = total.name
+            total_cells[column.name] = total.name
             break
-    yield Table(columns, lines, choice=choice, total=cells)
+    yield Table(columns, lines, choice=choice, total=total_cells)
 
     profit = signed_dollars(data["total"]["pnl"] or 0)
     if data["open"]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from arena.cli.options import Options
 from arena.cli.output import Data
 from arena.cli.page import Page
-from arena.cli.score import text_of
+from arena.cli.score import read_text
 from arena.cli.score_page import FORECASTER
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.operations.page_programs import check_output, writing
@@ -50,10 +50,10 @@ def show_prizes(
     chosen: Options, file: Path, mode: Mode, sweep: bool, entries_file: Path | None, force: bool
 ) -> None:
     """Print everyone's place and prize in a tournament; also write its forecasts if a file is given."""
-    text_of(file)  # a clearer error for a missing file than the config reader's
+    read_text(file)  # a clearer error for a missing file than the config reader's
     settings = read_settings(file)
     if settings.cohort is None:
-        entries = read_entries(settings.source, text_of(file.parent / settings.source))
+        entries = read_entries(settings.source, read_text(file.parent / settings.source))
         played = PlayedTournament(settings, entries)
     else:
         with chosen.reading() as connection:
@@ -67,27 +67,29 @@ def show_prizes(
             entries_file.write_text(entries_text(played.entries), "utf-8")
         data["entries"] = str(entries_file)
 
-    swept = []
+    prizes_by_forecaster = []
     if sweep:
         for name, prizes in prizes_by_weight(played, WEIGHTS, mode).items():
-            swept.append({"forecaster": name, "prizes": prizes})
-        data["sweep"] = swept
-    chosen.print_answer(data, tournament_page, result, swept, chosen.table_choice)
+            prizes_by_forecaster.append({"forecaster": name, "prizes": prizes})
+        data["sweep"] = prizes_by_forecaster
+    chosen.print_answer(data, tournament_page, result, prizes_by_forecaster, chosen.table_choice)
 
 
-def tournament_page(result: TournamentResult, swept: Sequence[Data], choice: TableChoice) -> Page:
+def tournament_page(
+    result: TournamentResult, prizes_by_forecaster: Sequence[Data], choice: TableChoice
+) -> Page:
     """Yield the board of a tournament, its rules, the sweep and the notes."""
-    answered = TableColumn(
+    questions_column = TableColumn(
         "answered", "questions", gives_way=2, value=lambda place: f"{place.questions:,} of {result.asked:,}"
     )
-    yield Table((*PLACES, answered, EXCLUDED), result.rows, choice=choice)
+    yield Table((*PLACES, questions_column, EXCLUDED), result.rows, choice=choice)
     yield f"Form {result.form}, mode {result.mode}: {FORMS[result.form]}; prizes are shared by take."
     if result.hidden_weight is not None:
-        counted = "scores and coverage" if result.form == "peer" else "coverage"
-        yield f"The hidden period counts {result.hidden_weight:.0%} of {counted}."
+        weighted = "scores and coverage" if result.form == "peer" else "coverage"
+        yield f"The hidden period counts {result.hidden_weight:.0%} of {weighted}."
 
-    if swept:
-        rows = [{"forecaster": row["forecaster"]} | row["prizes"] for row in swept]
+    if prizes_by_forecaster:
+        rows = [{"forecaster": row["forecaster"]} | row["prizes"] for row in prizes_by_forecaster]
         yield Table(SWEEP, rows, "Prizes by the weight of the hidden period")
     for note in result.notes:
         yield f"- {note}"

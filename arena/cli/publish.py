@@ -38,7 +38,7 @@ def publish_season(chosen: Options, log: LogChoice, baselines: bool, leave_faile
         raise ArenaError("not_public", f"{config.file} is not the config of a public season", hint)
 
     season = open_season(config.folder, now())
-    before = season.tip
+    tip_before = season.tip
     if season.lost is not None:
         print(lost_run_text(season.lost), file=sys.stderr, flush=True)
 
@@ -63,7 +63,7 @@ def publish_season(chosen: Options, log: LogChoice, baselines: bool, leave_faile
             with progress("Drawing the site") as report_progress:
                 publish_site(config, season, now(), report_progress)
 
-    data = {"branch": BRANCH, "commit": season.tip, "new": season.tip != before, "heads": heads}
+    data = {"branch": BRANCH, "commit": season.tip, "new": season.tip != tip_before, "heads": heads}
     chosen.print_answer(data | {"lost": season.lost}, published_page, data, played)
     if is_incomplete(played):
         raise typer.Exit(2)

@@ -49,9 +49,13 @@ def form_words(form: QuestionForm) -> str:
     kind = question_kind(form.kind)
     if form.options:
         return f"{kind.TITLE}: {'; '.join(form.options)}"
-    low = f"{form.low} or less" if form.open_low else form.low
+
+    low = form.low
+    if form.open_low:
+        low = f"{low} or less"
     high = f"{form.high} {form.unit}".strip()
-    high = f"{high} or more" if form.open_high else high
+    if form.open_high:
+        high = f"{high} or more"
     return f"{kind.TITLE} between {low} and {high}"
 
 
@@ -69,36 +73,38 @@ def form_data(form: QuestionForm) -> dict[str, Any]:
 
 
 def answers_data(
-    connection: Connection, stated: Sequence[RecordedAnswer], at: datetime | None = None
+    connection: Connection, recorded_answers: Sequence[RecordedAnswer], at: datetime | None = None
 ) -> list[dict[str, Any]]:
     """Return answers with their scores, for JSON; no score while a question is open or if it was called off.
 
     With `at`, only outcomes known by then count.
     """
-    if not stated:
+    if not recorded_answers:
         return []
+
     markets = read_season_markets(connection, at)
     names = ("cohort", "round", "at", "agent", "market_id", "question", "reason")
     rows = []
-    for own in stated:
-        form = form_of(own.form)
-        answer = distribution_of(own.distribution)
-        happened = markets[own.market_id].answer
-        score = answer_score(form, answer, happened) if happened else None
-        row = attributes(own, *names)
+    for recorded in recorded_answers:
+        form = form_of(recorded.form)
+        answer = distribution_of(recorded.distribution)
+        outcome = markets[recorded.market_id].answer
+        score = answer_score(form, answer, outcome) if outcome else None
+
+        row = attributes(recorded, *names)
         row |= {"kind": form.kind, "said": question_kind(form.kind).words(form, answer)}
-        row |= {"distribution": json.loads(own.distribution), "came_to": happened or None}
+        row |= {"distribution": json.loads(recorded.distribution), "came_to": outcome or None}
         for name in ("brier", "distance", "baseline"):
             row[name] = score and getattr(score, name)
         rows.append(row)
     return rows
 
 
-def newest_of_agents(stated: Sequence[RecordedAnswer]) -> list[RecordedAnswer]:
+def newest_of_agents(newest_first: Sequence[RecordedAnswer]) -> list[RecordedAnswer]:
     """Return the newest answer of each agent."""
     newest: dict[str, RecordedAnswer] = {}
-    for own in stated:
-        newest.setdefault(own.agent, own)
+    for answer in newest_first:
+        newest.setdefault(answer.agent, answer)
     return list(newest.values())
 
 

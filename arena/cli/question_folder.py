@@ -43,19 +43,21 @@ def is_question_folder(folder: Path) -> bool:
 def check_questions(chosen: Options, folder: Path) -> None:
     """Print the contents of a folder of questions and its faults; exit with status 1 if it has any."""
     try:
-        found = read_questions(folder, read_public_folder)
+        contents = read_questions(folder, read_public_folder)
     except VenueError as error:
         raise venue_error(error) from error
 
-    following = command_line("check") if is_played(chosen, folder) else f"{program()} check --config FILE"
-    data = {"folder": folder, "ok": not found.faults} | question_counts(found)
-    data["faults"] = [asdict(fault) | {"place": fault.place} for fault in found.faults]
-    chosen.print_answer(data, folder_page, data, found, following)
-    if found.faults:
+    next_command = f"{program()} check --config FILE"
+    if is_played_by_config(chosen, folder):
+        next_command = command_line("check")
+    data = {"folder": folder, "ok": not contents.faults} | question_counts(contents)
+    data["faults"] = [asdict(fault) | {"place": fault.place} for fault in contents.faults]
+    chosen.print_answer(data, folder_page, data, contents, next_command)
+    if contents.faults:
         raise typer.Exit(1)
 
 
-def is_played(chosen: Options, folder: Path) -> bool:
+def is_played_by_config(chosen: Options, folder: Path) -> bool:
     """Tell whether the config plays the questions of a folder; not if it can't be read."""
     try:
         config = chosen.known_config()
@@ -67,12 +69,12 @@ def is_played(chosen: Options, folder: Path) -> bool:
     return Path(str(settings["folder"])).resolve() == folder.resolve()
 
 
-def question_counts(found: QuestionFolder) -> dict[str, Any]:
+def question_counts(contents: QuestionFolder) -> dict[str, Any]:
     """Return the counts of questions by kind, with odds and with an outcome, and their first and last day."""
-    asked = found.questions.values()
+    asked = contents.questions.values()
     kinds = Counter(form_of(question.market.form).kind for question in asked)
     return {
-        "form": found.form,
+        "form": contents.form,
         "questions": len(asked),
         "kinds": dict(sorted(kinds.items())),
         "with_odds": sum(bool(question.odds) for question in asked),
@@ -82,22 +84,23 @@ def question_counts(found: QuestionFolder) -> dict[str, Any]:
     }
 
 
-def folder_page(data: dict[str, Any], found: QuestionFolder, following: str) -> Page:
-    """Yield the faults of a folder, or the counts of its questions and the command `following`."""
+def folder_page(data: dict[str, Any], contents: QuestionFolder, next_command: str) -> Page:
+    """Yield the faults of a folder, or the counts of its questions and the next command."""
     folder = data["folder"]
-    if found.faults:
-        yield Table(FAULTS, found.faults)
+    if contents.faults:
+        yield Table(FAULTS, contents.faults)
+        faults = count_text(len(contents.faults), "fault")
         yield (
-            f"{count_text(len(found.faults), 'fault')} in {folder}. Rows that have one are not played, and "
+            f"{faults} in {folder}. Rows that have one are not played, and "
             "nothing is while a whole file or its columns have one."
         )
         return
 
     kinds = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in data["kinds"].items())
     yield (
-        f"{folder} is valid ({found.form}): {count_text(data['questions'], 'question')} ({kinds}), "
+        f"{folder} is valid ({contents.form}): {count_text(data['questions'], 'question')} ({kinds}), "
         f"{data['with_odds']:,} with odds, {data['ended']:,} with an outcome, from {data['first']:%Y-%m-%d} "
         f"to {data['last']:%Y-%m-%d}."
     )
     yield f"In the config they are markets: {{venue: questions, questions: {{folder: {folder}}}}}."
-    yield f"Next: {following}"
+    yield f"Next: {next_command}"

@@ -53,16 +53,16 @@ def play(season: Replay, bundle: Bundle, request: ReplayRequest) -> dict[str, An
     """Play the season into its record, and return the results for JSON."""
     started = timer()
     season.times()  # raises before a record is made if there is nothing to play
-    tell = partial(print, file=sys.stderr, flush=True)
+    print_message = partial(print, file=sys.stderr, flush=True)
     with closing(Record.open(request.address)) as record:
         check_same_replay(record, season, request.address)
-        before = record.read(count_facts)["turns"]
+        turns_before = record.read(count_facts)["turns"]
         with progress("Playing the recording") as report_progress:
-            run_async(play_in_world(season, record, request, report_progress, tell))
-        figures = season_figures(record) | market_brier(bundle) | {"open": count_open_positions(record)}
+            run_async(play_in_world(season, record, request, report_progress, print_message))
+        results = season_figures(record) | market_brier(bundle) | {"open": count_open_positions(record)}
 
     notice = NOTICE
-    later_models = later_models_words(figures["later_models"])
+    later_models = later_models_words(results["later_models"])
     if later_models:
         notice += f"; {later_models}"
     return {
@@ -74,8 +74,8 @@ def play(season: Replay, bundle: Bundle, request: ReplayRequest) -> dict[str, An
         "end": season.ends_at,
         "seed": season.config.seed,
         "seconds": round(timer() - started, 2),
-        "new_turns": figures["turns"] - before,
-        **figures,
+        "new_turns": results["turns"] - turns_before,
+        **results,
     }
 
 
@@ -145,11 +145,12 @@ def leaks_page(probe: LeakProbe) -> Page:
     """Yield the number of facts compared up to each instant, and what changed."""
     for at, compared in probe.compared.items():
         counts = [count_text(count, kind) for kind, count in probe.counts[at].items() if count]
-        same = f"{sum(compared.values()):,} facts until {minute_text(at)}"
-        yield f"{same}, played again with another future: {', '.join(counts) or 'nothing'} changed."
+        compared_facts = f"{sum(compared.values()):,} facts until {minute_text(at)}"
+        yield f"{compared_facts}, played again with another future: {', '.join(counts) or 'nothing'} changed."
 
-    first = {difference.kind: difference for difference in reversed(probe.differences)}
-    for kind, difference in first.items():
+    # Of each kind, the first difference stays, as the last one put into a dict.
+    first_by_kind = {difference.kind: difference for difference in reversed(probe.differences)}
+    for kind, difference in first_by_kind.items():
         known = shortened(str(difference.known), LONGEST_FACT)
         changed = shortened(str(difference.changed), LONGEST_FACT)
         yield f"First {kind} that changed before {minute_text(difference.at)}: {known} became {changed}"

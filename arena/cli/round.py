@@ -11,7 +11,7 @@ from functools import partial
 import typer
 
 from arena.cli.check_next import read_joining_text
-from arena.cli.options import Options, given_instant
+from arena.cli.options import Options, parse_instant
 from arena.cli.output import (
     Data,
     attributes,
@@ -74,7 +74,7 @@ def play_one_round(chosen: Options, at: str | None, baselines: bool, leave_faile
     """
     config = chosen.load_to_play(os.environ)
     with prints_to_stderr():
-        played = play(config, given_instant(at), baselines, leave_failed)
+        played = play(config, parse_instant(at), baselines, leave_failed)
 
     rounds = [report_data(report) for report in played.reports]
     data = {"at": played.at, "rounds": rounds, "changes": played.changes}
@@ -108,16 +108,17 @@ def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed:
             at = time_to_play(config, record, plan, wanted, leave_failed, began)
         except ArenaError as error:
             if wanted is None:
+                # No time was asked for, so the hint can say when new agents join.
                 error.hint = record.read(read_joining_text, config) or error.hint
             raise
 
-        say = partial(print, file=sys.stderr, flush=True)
-        reports = run_async(play_decision_time(config, record, plan, at, leave_failed, say))
+        print_message = partial(print, file=sys.stderr, flush=True)
+        reports = run_async(play_decision_time(config, record, plan, at, leave_failed, print_message))
         with progress("Computing what the pages show") as report_progress:
             refresh_cache(record, at, report_progress)
         with record.reading() as connection:
-            changes = changed_since(connection, began)
-        return PlayedTime(at, reports, changes, record.read(read_joining_text, config))
+            model_changes = changed_since(connection, began)
+        return PlayedTime(at, reports, model_changes, record.read(read_joining_text, config))
 
 
 def report_data(report: RoundReport) -> Data:
@@ -150,14 +151,14 @@ def played_blocks(played: PlayedTime) -> Page:
     if not played.reports:
         yield f"{minute_text(played.at)} UTC: no decisions left; ended and corrected markets were settled"
     for report in played.reports:
-        yield from report_page(played.at, report)
+        yield from round_page(played.at, report)
     for change in played.changes:
         yield f"Note: {plain(change_sentence(change))}"
     if played.joining:
         yield played.joining
 
 
-def report_page(at: datetime, report: RoundReport) -> Page:
+def round_page(at: datetime, report: RoundReport) -> Page:
     """Yield the turns of a cohort's round, and what is missing in it."""
     yield f"Cohort {report.cohort}, round {report.number}, {minute_text(at)} UTC"
     for note in (*report.replaced, *report.trouble):
@@ -167,28 +168,31 @@ def report_page(at: datetime, report: RoundReport) -> Page:
     elif not report.waiting:
         yield "  every turn had already been played; nothing changed\n"
 
-    yield from missing_turns(at, report)
+    yield from missing_turn_lines(at, report)
     if report.waiting:
         yield f"  another process is playing {', '.join(report.waiting)}"
 
 
-def missing_turns(at: datetime, report: RoundReport) -> Page:
+def missing_turn_lines(at: datetime, report: RoundReport) -> Page:
     """Yield the agents without a good turn in a round, and how to get one."""
-    again = with_record_options(f"arena run --round --at {at:%Y-%m-%dT%H:%MZ}")
+    retry = with_record_options(f"arena run --round --at {at:%Y-%m-%dT%H:%MZ}")
     failed = [name for name in report.failed if name not in report.stopped]
     if failed:
-        yield f"  {', '.join(failed)} failed; {again} tries again"
-    away = [turn.agent for turn in report.unanswered if turn.awaited]
-    if away:
+        yield f"  {', '.join(failed)} failed; {retry} tries again"
+
+    awaited = [turn.agent for turn in report.unanswered if turn.awaited]
+    if awaited:
         run = with_record_options("arena run --round")
-        yield f"  this round waits for {', '.join(away)}: the next {run} plays it again;"
+        yield f"  this round waits for {', '.join(awaited)}: the next {run} plays it again;"
         yield "  --leave-failed goes on without those turns"
     if report.unproven:
         yield f"  {unproven_hint(report.unproven, report.codes)}"
-    broken = [name for name in report.kept if name in report.codes]
-    for name in broken:
-        yield f"  correct the code of {name} ({report.codes[name]}); {again} then plays its failed turn again"
-    kept = [name for name in report.kept if name not in broken]
+
+    # Of the agents whose settings are kept, those with code of their own need only that corrected.
+    with_code = [name for name in report.kept if name in report.codes]
+    for name in with_code:
+        yield f"  correct the code of {name} ({report.codes[name]}); {retry} then plays its failed turn again"
+    kept = [name for name in report.kept if name not in with_code]
     if kept:
         number = report.cohort
         yield (
@@ -199,4 +203,4 @@ def missing_turns(at: datetime, report: RoundReport) -> Page:
     if report.stopped:
         names = ", ".join(report.stopped)
         check = with_record_options("arena check")
-        yield f"  {names} stopped by the budget; {check} shows which, {again} tries again"
+        yield f"  {names} stopped by the budget; {check} shows which, {retry} tries again"

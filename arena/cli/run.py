@@ -17,7 +17,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.options import Options, clock_of, clock_option
+from arena.cli.options import Options, clock_opener, clock_option
 from arena.cli.output import (
     attributes,
     command_line,
@@ -42,7 +42,7 @@ from arena.record.record import Record
 from markets.garbage_collection import gc_seldom
 from markets.millionths import ONE
 
-PRICES = ("quotes", "catalogue", "verify", "backup", "retention")
+JOBS_WITHOUT_FIGURES = ("quotes", "catalogue", "verify", "backup", "retention")
 """The jobs that change no figure of the status."""
 
 
@@ -67,27 +67,28 @@ def run_season(
 
     Raise `typer.Exit` with status 2 if something failed or is left, 130 if it was stopped at once.
     """
-    open_clock = clock_of(clock)
+    open_clock = clock_opener(clock)
     config = chosen.load_to_play(os.environ)
     if clock is not None and chosen.database is None:
         message = "a rehearsal would write to this arena's own record"
         raise ArenaError("no_database", message, "give it its own record: --database rehearsal.db")
 
     with opened_log(log, chosen.json, clock_option(clock)) as opened, prints_to_stderr():
-        done = play(config, once, open_clock, opened, baselines, leave_failed)
+        ended_run = play(config, once, open_clock, opened, baselines, leave_failed)
 
-    progress = done.progress
+    progress = ended_run.progress
     if chosen.json:
         print_json(attributes(progress, "rounds", "turns", "jobs", "failed", "left"))
     elif not log.quiet:
         stopped_early = progress.gave_up or not progress.rounds
-        following = f"status{clock_option(clock)}" if stopped_early else "board"
+        next_command = f"status{clock_option(clock)}" if stopped_early else "board"
         summary = with_record_options(progress.summary(), clock_option(clock))
-        print_page([f"Stopped: {summary}.", f"Next: {command_line(following)}"])
+        print_page([f"Stopped: {summary}.", f"Next: {command_line(next_command)}"])
 
-    if done.stop.hurry.is_set():
+    stop = ended_run.stop
+    if stop.hurry.is_set():  # a second Ctrl-C
         raise typer.Exit(130)
-    is_incomplete = progress.failed or progress.left or done.stop.asked.is_set()
+    is_incomplete = progress.failed or progress.left or stop.asked.is_set()
     if progress.gave_up or (once and is_incomplete):
         raise typer.Exit(2)
 
@@ -102,20 +103,21 @@ def play(
 ) -> Run:
     """Run the arena until it is over or stopped, and return the run."""
     # Started by hand, wait for a record that can't be reached; cron will start it again anyway.
-    waits = () if once else ("unreachable",)
-    say = partial(print, file=sys.stderr, flush=True)
+    errors_to_wait_for = () if once else ("unreachable",)
+    print_message = partial(print, file=sys.stderr, flush=True)
+    open_record = partial(Record.open, config.database)
 
     with (
-        closing(wait_to_open(partial(Record.open, config.database), say, *waits)) as record,
+        closing(wait_to_open(open_record, print_message, *errors_to_wait_for)) as record,
         interruptible("stopped at once; finished work is kept", "the next start continues"),
         gc_seldom(),
     ):
-        running = Run(config, record, open_clock, log.report, once, baselines, leave_failed)
-        log.watch(running.progress, record)
-        if not baselines and not wait_to_open(record.cohorts, say, *waits):
+        run = Run(config, record, open_clock, log.report, once, baselines, leave_failed)
+        log.watch(run.progress, record)
+        if not baselines and not wait_to_open(record.cohorts, print_message, *errors_to_wait_for):
             check_keys(config, environment(config.folder, os.environ))
-        asyncio.run(run_as_process(running, os.environ))
-    return running
+        asyncio.run(run_as_process(run, os.environ))
+    return run
 
 
 @dataclass
@@ -133,8 +135,9 @@ class LineLog:
 
     def report(self, event: RunEvent) -> None:
         """Write an event as a line, without control characters."""
-        is_shown = self.verbose or self.as_json or not event.routine
-        if not event.is_trouble and (self.quiet or not is_shown):
+        is_wanted = self.verbose or self.as_json or not event.routine
+        is_shown = is_wanted and not self.quiet
+        if not event.is_trouble and not is_shown:
             return
 
         line = event_line(event, self.clock)
@@ -163,7 +166,7 @@ class LiveStatus:
         """Write a line above the status, and refresh the figures that may have changed."""
         if self.verbose or not event.routine:
             self.screen.console.print(Text(event_line(event, self.clock)))
-        if self.record is not None and event.data.get("name") not in PRICES:
+        if self.record is not None and event.data.get("name") not in JOBS_WITHOUT_FIGURES:
             # A record that can't be reached is reported elsewhere; keep the last figures.
             with suppress(ArenaError):
                 self.figures = self.record.figures(midnight(event.at))
@@ -217,12 +220,12 @@ def status_table(progress: RunProgress, figures: RunFigures) -> Table:
 
 
 @contextmanager
-def opened_log(choice: LogChoice, answers: bool, clock: str = "") -> Iterator[RunLog]:
+def opened_log(choice: LogChoice, prints_json: bool, clock: str = "") -> Iterator[RunLog]:
     """Yield a live status in a terminal, or a log of lines if those are wanted or there is no terminal.
 
     Lines go to standard output, or to standard error if the answer is JSON.
     """
-    wants_lines = choice.form != "auto" or choice.quiet or answers
+    wants_lines = choice.form != "auto" or choice.quiet or prints_json
     if sys.stdout.isatty() and not wants_lines:
         # Ctrl-C is left to the run.
         live = Live(console=Console(), refresh_per_second=2, redirect_stdout=False, redirect_stderr=True)
@@ -231,5 +234,5 @@ def opened_log(choice: LogChoice, answers: bool, clock: str = "") -> Iterator[Ru
             screen.update(status)
             yield status
     else:
-        stream = sys.stderr if answers else sys.stdout
+        stream = sys.stderr if prints_json else sys.stdout
         yield LineLog(stream, choice.form == "json", choice.quiet, choice.verbose, clock)

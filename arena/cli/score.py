@@ -15,22 +15,22 @@ from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.sources import SourceChoices, read_table
 
 
-def text_of(file: Path) -> str:
+def read_text(file: Path) -> str:
     """Return the text of a file in UTF-8 or UTF-16; `-` is standard input."""
     try:
         data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
-        words = f"{file} can't be read: {error.strerror}"
-        raise ArenaError("no_file", words, "name a file that exists") from error
+        message = f"{file} can't be read: {error.strerror}"
+        raise ArenaError("no_file", message, "name a file that exists") from error
     return decode(str(file), data)
 
 
-def texts_of(files: Sequence[Path]) -> list[NamedText]:
+def read_texts(files: Sequence[Path]) -> list[NamedText]:
     """Return the names of files and their texts."""
-    return [(str(file), text_of(file)) for file in files]
+    return [(str(file), read_text(file)) for file in files]
 
 
-def files_of(sources: Sequence[Path]) -> tuple[SourceFile, ...]:
+def read_files(sources: Sequence[Path]) -> tuple[SourceFile, ...]:
     """Return the files of sources; `-` is standard input."""
     files: list[SourceFile] = []
     for source in sources:
@@ -46,7 +46,7 @@ def may_be_packed(source: Path) -> bool:
     return source.is_dir() or zipfile.is_zipfile(source)
 
 
-def table_of(sources: Sequence[Path], choices: SourceChoices) -> ForecastTable:
+def read_forecast_table(sources: Sequence[Path], choices: SourceChoices) -> ForecastTable:
     """Return the forecasts of sources, which may be an export of `arena share export`."""
     if len(sources) == 1 and choices.form is None and may_be_packed(sources[0]):
         from arena.exports.forecast_columns import is_export_at, read_export  # half a second
@@ -54,11 +54,12 @@ def table_of(sources: Sequence[Path], choices: SourceChoices) -> ForecastTable:
         if is_export_at(sources[0]):
             return read_export(sources[0])
 
-    files = files_of(sources)
-    [(place, count)] = Counter(Path(file.name).resolve() for file in files).most_common(1)
+    files = read_files(sources)
+    counts_by_path = Counter(Path(file.name).resolve() for file in files)
+    [(path, count)] = counts_by_path.most_common(1)
     if count > 1:
         raise ArenaError(
-            "named_twice", f"{place} is named twice", "name it once; a folder has its files", status=64
+            "named_twice", f"{path} is named twice", "name it once; a folder has its files", status=64
         )
     return read_table(files, choices)
 
@@ -70,11 +71,11 @@ def split_columns(text: str) -> tuple[dict[str, str], str]:
     ({'question': 'title'}, 'brier,peer')
     """
     renamed = {}
-    wanted = []
+    shown = []
     for part in text.split(","):
-        name, is_renamed, title = part.partition("=")
-        if is_renamed:
+        name, equals_sign, title = part.partition("=")
+        if equals_sign:
             renamed[name.strip()] = title.strip()
         elif part.strip():
-            wanted.append(part.strip())
-    return renamed, ",".join(wanted)
+            shown.append(part.strip())
+    return renamed, ",".join(shown)

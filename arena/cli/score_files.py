@@ -50,8 +50,8 @@ def score_files(html: Path | None, badge: str | None) -> ScoreFiles:
     """
     if badge is None:
         return ScoreFiles(html, None)
-    name, is_named, file = badge.rpartition("=")
-    return ScoreFiles(html, Path(file), name if is_named else "")
+    name, equals_sign, file = badge.rpartition("=")
+    return ScoreFiles(html, Path(file), name if equals_sign else "")
 
 
 def _badge_of(report: FileReport, name: str) -> str:
@@ -64,5 +64,5 @@ def _badge_of(report: FileReport, name: str) -> str:
         raise ArenaError("unknown_name", f"--badge names {name!r}, which has no row", f"forecasters: {known}")
 
     row = rows[name]
-    told = None if report.verdict is None else report.verdict.of(name)
-    return badge_json(name, *badge_words(told, row.why_not, row.copies))
+    agent_verdict = None if report.verdict is None else report.verdict.of(name)
+    return badge_json(name, *badge_words(agent_verdict, row.why_not, row.copies))

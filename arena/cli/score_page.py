@@ -23,12 +23,15 @@ from arena.scores.verdict import better_text, rank_text
 FORECASTER = TableColumn("forecaster", show=plain, narrow="cut middle")
 
 
-def span_of(mean: str, show: str) -> TableColumn:
+def interval_column(mean: str, show: str) -> TableColumn:
     """Return the column with the interval of a mean."""
 
     def write(row: ForecasterScores) -> str | None:
-        span = row.intervals.get(mean)
-        return span and f"{span[0]:{show}} to {span[1]:{show}}"
+        interval = row.intervals.get(mean)
+        if interval is None:
+            return None
+        low, high = interval
+        return f"{low:{show}} to {high:{show}}"
 
     return TableColumn(f"{mean}_interval", f"{mean} 95%", value=write, gives_way=3)
 
@@ -57,14 +60,14 @@ FULL = {
     "peer": TableColumn("peer_filled", "peer, all", "+.2f", 2, value="filled.peer"),
 }
 """Means over all questions, shown beside the means over each forecaster's own if these differ."""
-BRIER = (TableColumn("brier", "Brier", ".4f"), span_of("brier", ".4f"))
-ADJUSTED = (TableColumn("adjusted", show=".4f"), span_of("adjusted", ".4f"))
+BRIER = (TableColumn("brier", "Brier", ".4f"), interval_column("brier", ".4f"))
+ADJUSTED = (TableColumn("adjusted", show=".4f"), interval_column("adjusted", ".4f"))
 LOG = TableColumn("log", show=".4f", gives_way=5)
 METACULUS = (
     TableColumn("baseline", show="+.2f", gives_way=3),
-    span_of("baseline", "+z.1f"),
+    interval_column("baseline", "+z.1f"),
     TableColumn("peer", show="+.2f", gives_way=2),
-    span_of("peer", "+z.1f"),
+    interval_column("peer", "+z.1f"),
     TableColumn("relative", show="+.3f", gives_way=6),
 )
 SPOT = (
@@ -110,22 +113,22 @@ SKILL_LEGEND = "Skill: the market's Brier − the forecaster's. "
 
 def columns_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> tuple[TableColumn, ...]:
     """Return the columns of scores and counts with a value in some row."""
-    shown = [FORECASTER]
-    entries = sum(row.rank_low is not None for row in rows)
-    if choices.rule == "skill" and entries:
-        shown = [RANK, FORECASTER, _better_than(entries)]
-    shown += [*FIRST[choices.rule], *SKILL, *ADJUSTED, *_gap_columns(choices.against), *BRIER, LOG]
+    candidates = [FORECASTER]
+    ranked = sum(row.rank_low is not None for row in rows)
+    if choices.rule == "skill" and ranked:
+        candidates = [RANK, FORECASTER, _better_than(ranked)]
+    candidates += [*FIRST[choices.rule], *SKILL, *ADJUSTED, *_gap_columns(choices.against), *BRIER, LOG]
     if choices.rule != "metaculus":
-        shown += METACULUS
-    shown += [*SPOT, *PARTS, *COUNTS]
+        candidates += METACULUS
+    candidates += [*SPOT, *PARTS, *COUNTS]
 
     columns: list[TableColumn] = []
-    has_missing = any(row.missing for row in rows)
-    for column in shown:
+    some_left_out_questions = any(row.missing for row in rows)
+    for column in candidates:
         if all(column.value_of(row) is None for row in rows):
             continue
-        if has_missing:
-            columns += _with_all(column, choices.rule)
+        if some_left_out_questions:
+            columns += _marked_with_mean_over_all(column, choices.rule)
         else:
             columns.append(column)
     return tuple(columns)
@@ -142,15 +145,17 @@ def _gap_columns(against: str | None) -> tuple[TableColumn, ...]:
     )
 
 
-def _with_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:
+def _marked_with_mean_over_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:
     """Return a column; a mean over answered questions is marked, and preceded by the mean over all."""
     mean = column.name.removesuffix("_interval")
     if mean not in (*FULL, "log", "relative", "spot_baseline", "spot_peer"):
         return (column,)
-    own = replace(column, heading=f"{column.title}*")
+
+    over_own = replace(column, heading=f"{column.title}*")
     if column.name in FULL and (mean == "brier" or rule == "metaculus"):
-        return (FULL[mean], own)
-    return (own,)
+        over_all = FULL[mean]
+        return (over_all, over_own)
+    return (over_own,)
 
 
 def score_page(
@@ -159,7 +164,7 @@ def score_page(
     """Yield the results on a file, its notes, and the files written."""
     yield from _first_lines(report)
     yield from _score_tables(report, choices, choice)
-    yield from _explained(report)
+    yield from _explanation_blocks(report)
     for note in report.notes:
         yield f"- {plain(note)}"
     for file in written.values():
@@ -181,13 +186,14 @@ def _first_lines(report: FileReport) -> Page:
         yield ""
 
 
-def _explained(report: FileReport) -> Page:
+def _explanation_blocks(report: FileReport) -> Page:
     """Yield calibration, copies, the worst forecasts, and published figures."""
     if any((report.calibration, report.copies, report.worst, report.comparisons, report.notes)):
         yield ""
-    own = {row.forecaster for row in report.rows if row.ranked and row.copies is None}
-    yield from _calibration(report.calibration, len(own))
-    yield from _copies(report.copies)
+
+    ranked = {row.forecaster for row in report.rows if row.ranked and row.copies is None}
+    yield from _calibration_blocks(report.calibration, len(ranked))
+    yield from _copy_lines(report.copies)
     if report.worst:
         yield Table(WORST, report.worst, "Worst forecasts: furthest from what happened (loss: Brier score)")
     if report.comparisons:
@@ -197,8 +203,8 @@ def _explained(report: FileReport) -> Page:
 def _score_tables(report: FileReport, choices: ScoreChoices, choice: TableChoice) -> Page:
     """Yield the scores of each category, ranked and not ranked, and a legend."""
     shown = columns_of(report.rows, choices)
-    beside = [column for column in shown if column.name in BESIDE]
-    unranked = (*UNRANKED, *beside)
+    also_for_unranked = [column for column in shown if column.name in BESIDE]
+    unranked = (*UNRANKED, *also_for_unranked)
 
     for category, rows in report.by_category.items():
         title = ""
@@ -230,10 +236,11 @@ CALIBRATION: tuple[TableColumn | str, ...] = (
 )
 
 
-def _calibration(calibrations: Sequence[FileCalibration], ranked: int) -> Page:
+def _calibration_blocks(calibrations: Sequence[FileCalibration], ranked: int) -> Page:
     """Yield the share of forecasts that came true by tenths of the scale, and a sentence on each row."""
     if not calibrations:
         return
+
     rows: list[tuple[str, ...]] = []
     for calibration in calibrations:
         shares = [""] * BINS
@@ -244,17 +251,18 @@ def _calibration(calibrations: Sequence[FileCalibration], ranked: int) -> Page:
         rows += [(plain(calibration.forecaster), *shares), (COUNTS_BELOW, *counts)]
 
     title = "Calibration: how much came true of what was said, and of how many forecasts"
-    told = sum(not calibration.is_price for calibration in calibrations)
-    if told < ranked:
-        title += f" ({told} of {ranked:,} forecasters)"
+    forecasters = sum(not calibration.is_price for calibration in calibrations)
+    if forecasters < ranked:
+        title += f" ({forecasters} of {ranked:,} forecasters)"
     yield Table(CALIBRATION, rows, title, tells_hidden=False)
 
+    # The first forecaster's fullest tenth, as an example of how to read the table.
     first = calibrations[0]
-    largest = max(first.diagram.deciles, key=lambda decile: decile.rows)
-    tenth = f"{largest.place * 10}–{(largest.place + 1) * 10}%"
-    says = f"{plain(first.forecaster)} says {tenth}: {count_text(largest.rows, 'forecast')}"
-    read = f"Read: {says}, {largest.observed:.0%} came true."
-    yield f"{read} {OPTIONS}" if first.with_options else read
+    fullest = max(first.diagram.deciles, key=lambda decile: decile.rows)
+    tenth = f"{fullest.place * 10}–{(fullest.place + 1) * 10}%"
+    says = f"{plain(first.forecaster)} says {tenth}: {count_text(fullest.rows, 'forecast')}"
+    example = f"Read: {says}, {fullest.observed:.0%} came true."
+    yield f"{example} {OPTIONS}" if first.with_options else example
     for calibration in calibrations:
         if calibration.diagram.sure is not None:
             yield f"- {plain(calibration.sentence)}"
@@ -292,7 +300,7 @@ PUBLISHED = (
 )
 
 
-def _copies(copies: Sequence[FileCopy]) -> Page:
+def _copy_lines(copies: Sequence[FileCopy]) -> Page:
     """Yield who copies whom, a line each."""
     for copy in copies:
         yield f"- {plain(copy.sentence)}"

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from arena.cli.check_next import read_joining_text
-from arena.cli.options import DEFAULT, Options, clock_of, clock_option
+from arena.cli.options import DEFAULT, Options, clock_opener, clock_option
 from arena.cli.output import (
     RECORD_OPTIONS,
     command_line,
@@ -72,10 +72,10 @@ def show_status(chosen: Options, clock: Path | None) -> None:
         tasks = read_tasks(connection, status)
         verified = read_verified(connection, chosen.config or DEFAULT)
 
-    today = [replace(task, command=completed(task.command, clock)) for task in tasks]
+    today = [replace(task, command=command_with_options(task.command, clock)) for task in tasks]
     data = {"today": today} | status_data(status) | {"verified": verified_data(verified)}
     data["joins"] = joining or None
-    data["reasons"] = [completed_reason(reason, clock) for reason in data["reasons"]]
+    data["reasons"] = [reason_with_options(reason, clock) for reason in data["reasons"]]
     chosen.print_answer(data, status_page, status, tasks, verified, clock, joining)
     if status.word not in GOOD_WORDS:
         raise typer.Exit(POOR_HEALTH)
@@ -86,10 +86,12 @@ def status_now(chosen: Options, clock: Path | None) -> Iterator[tuple[Connection
     """Yield a connection that reads the record as of one instant, the config if known, and the status."""
     config = chosen.known_config()
     address = chosen.record_address() if config is None else config.database
-    at = clock_of(clock)().now()
+    at = clock_opener(clock)().now()
     with open_read_only(address) as engine, reading(engine) as connection:
+        # With --database alone, the config of the folder may be that of another arena.
         if config is not None and chosen.config is None and chosen.database is not None:
             config = config_of_record(connection, config)
+
         damage = find_damage(connection)
         clock_file = "" if clock is None else str(clock)
         status = read_status_by_config(connection, at, config, clock_file=clock_file, damage=damage)
@@ -106,9 +108,10 @@ def config_of_record(connection: Connection, config: Config) -> Config | None:
         return config
 
     newest = cohorts[-1].cohort
-    names = {entrant.name for entrant in newest.entrants}
-    is_same = newest.venue == config.markets.venue and any(agent.name in names for agent in config.agents)
-    return config if is_same else None
+    entrant_names = {entrant.name for entrant in newest.entrants}
+    shares_an_agent = any(agent.name in entrant_names for agent in config.agents)
+    is_same_arena = newest.venue == config.markets.venue and shares_an_agent
+    return config if is_same_arena else None
 
 
 def verified_data(verified: VerifiedHead) -> dict[str, Any]:
@@ -130,9 +133,10 @@ def status_page(
 ) -> Page:
     """Yield the tasks of today, then the health and state of the arena.
 
-    `clock` is that of a rehearsal; `joining` says when new agents join.
+    `clock` is that of a rehearsal; `joining` says instant_and_age new agents join.
     """
     to_do = [task for task in tasks if not task.is_look]
+    to_look_at = [task for task in tasks if task.is_look]
     today = "nothing to do"
     if to_do:
         today = f"{count_text(len(to_do), 'thing')} to do"
@@ -142,10 +146,9 @@ def status_page(
     yield f"Today: {today}"
     yield from task_lines(to_do, clock)
 
-    looks = [task for task in tasks if task.is_look]
-    if looks:
+    if to_look_at:
         yield "Worth a look:"
-        yield from task_lines(looks, clock)
+        yield from task_lines(to_look_at, clock)
 
     yield f"\nHealth: {status.word}"
     yield from reason_lines(status, clock)
@@ -157,33 +160,33 @@ def status_page(
     yield Fields(fields | {"record": verified_text(verified, status.at, clock)})
     if status.jobs:
         yield jobs_table(status)
-    for told in status.incidents:
-        yield incident_line(told)
+    for incident in status.incidents:
+        yield incident_line(incident)
 
 
-def suggested(command: str, clock: Path | None) -> str:
-    """Return a command line to suggest: a rehearsal is played by its clock, whatever is to be played."""
+def suggested_command_line(command: str, clock: Path | None) -> str:
+    """Return a command line to suggest; in a rehearsal it names the clock."""
     return command_line(rehearsal_command(command, clock_option(clock)))
 
 
-def completed(command: str, clock: Path | None) -> str:
+def command_with_options(command: str, clock: Path | None) -> str:
     """Return a command as it is typed after `arena` for the same record, config and clock."""
     return rehearsal_command(command, clock_option(clock)) + RECORD_OPTIONS.get()
 
 
-def completed_reason(reason: dict[str, Any], clock: Path | None) -> dict[str, Any]:
+def reason_with_options(reason: dict[str, Any], clock: Path | None) -> dict[str, Any]:
     """Return a reason for JSON whose command names the same record, config and clock."""
     command = reason["command"]
     if command is not None:
-        command = f"arena {completed(command.removeprefix('arena '), clock)}"
+        command = f"arena {command_with_options(command.removeprefix('arena '), clock)}"
     return reason | {"command": command}
 
 
 def task_lines(tasks: Sequence[Task], clock: Path | None) -> Page:
     """Yield each task with its command below it."""
     for task in tasks:
-        yield f"  {task.text}\n    {suggested(task.command, clock)}"
-        yield from second_lines(task.code, clock)
+        yield f"  {task.text}\n    {suggested_command_line(task.command, clock)}"
+        yield from second_step_line(task.code, clock)
 
 
 def reason_lines(status: Status, clock: Path | None) -> Page:
@@ -194,15 +197,16 @@ def reason_lines(status: Status, clock: Path | None) -> Page:
         if details:
             yield f"    {details}"
         if reason.command:
-            yield f"    {suggested(reason.command, clock)}"
-            yield from second_lines(reason.code, clock)
+            yield f"    {suggested_command_line(reason.command, clock)}"
+            yield from second_step_line(reason.code, clock)
 
 
-def second_lines(code: str, clock: Path | None) -> Page:
+def second_step_line(code: str, clock: Path | None) -> Page:
     """Yield the second step against a trouble, if there is one: asking a model alone does not end it."""
     command = second_step(code)
     if command:
-        yield f"    once the model answers, the next round clears this: {suggested(command, clock)}"
+        suggested = suggested_command_line(command, clock)
+        yield f"    once the model answers, the next round clears this: {suggested}"
 
 
 def status_fields(status: Status, clock: Path | None) -> Iterator[tuple[str, str]]:
@@ -211,7 +215,7 @@ def status_fields(status: Status, clock: Path | None) -> Iterator[tuple[str, str
     calendar = status.calendar
     held = status.held
     # In a world with its own time, the age of prices means nothing.
-    look = at if calendar.live else None
+    age_from = at if calendar.live else None
     if status.clock != "real":
         yield "clock", CLOCKS[status.clock].format(at)
     yield "running", leader_text(status, clock)
@@ -227,31 +231,32 @@ def status_fields(status: Status, clock: Path | None) -> Iterator[tuple[str, str
     yield from spending_fields(status)
     stale = count_text(held.stale, "stale price")
     yield "positions", f"{held.positions:,} open in {held.markets:,} markets, {stale}"
-    prices = f"last read {when(status.looked_at, look)}"
+    prices = f"last read {instant_and_age(status.looked_at, age_from)}"
     if held.oldest is not None:
-        prices += f"; oldest of an open position {when(held.oldest, look)}"
+        prices += f"; oldest of an open position {instant_and_age(held.oldest, age_from)}"
     yield "prices", prices
 
-    for read in status.catalogues:
-        left_out = left_out_words(read.left_out) or "none left out"
-        yield "catalogue", f"{read.markets:,} of {read.venue}, {when(read.at, at)}; {left_out}"
+    for catalogue in status.catalogues:
+        left_out = left_out_words(catalogue.left_out) or "none left out"
+        markets = f"{catalogue.markets:,} of {catalogue.venue}"
+        yield "catalogue", f"{markets}, {instant_and_age(catalogue.at, at)}; {left_out}"
     rejected = ", ".join(f"{row.records:,} {row.venue} {row.kind} {row.code}" for row in status.quarantined)
     yield "quarantine", f"{rejected or 'nothing'} in the last day"
     yield "heads", heads_text(status)
-    backup = when(status.backup_at, at) if status.backup_at else "none yet"
+    backup = instant_and_age(status.backup_at, at) if status.backup_at else "none yet"
     yield "backup", f"{backup}; its file is not here" if status.backup_is_away else backup
 
 
 def verified_text(verified: VerifiedHead, at: datetime, clock: Path | None) -> str:
     """Return when the rows of the record were last verified."""
     if not verified.number:
-        return f"not verified yet: {suggested('run', clock)} does that daily"
+        return f"not verified yet: {suggested_command_line('run', clock)} does that daily"
 
-    new_at = when(datetime.fromisoformat(verified.new_at), at)
-    since = when(datetime.fromisoformat(verified.all_since), at)
-    if new_at == since:
-        return f"all rows verified {new_at}"
-    return f"new rows last verified {new_at}; every older row at least once since {since}"
+    new_rows_at = instant_and_age(datetime.fromisoformat(verified.new_at), at)
+    all_rows_since = instant_and_age(datetime.fromisoformat(verified.all_since), at)
+    if new_rows_at == all_rows_since:
+        return f"all rows verified {new_rows_at}"
+    return f"new rows last verified {new_rows_at}; every older row at least once since {all_rows_since}"
 
 
 def spending_fields(status: Status) -> Iterator[tuple[str, str]]:
@@ -263,10 +268,10 @@ def spending_fields(status: Status) -> Iterator[tuple[str, str]]:
         spent += " (simulated)"
     yield "spent", spent
     for limit in spend.limits:
-        used = f"{dollars(limit.spent)} of {dollars(limit.limit)}"
+        used_of_limit = f"{dollars(limit.spent)} of {dollars(limit.limit)}"
         if limit.whose:
-            used += f" ({limit.whose})"
-        yield f"per {limit.scope}", used
+            used_of_limit += f" ({limit.whose})"
+        yield f"per {limit.scope}", used_of_limit
 
     calls = status.under_way
     in_progress = f"{calls.calls:,} in progress"
@@ -280,9 +285,9 @@ def leader_text(status: Status, clock: Path | None) -> str:
     """Return which process runs the arena."""
     leader = status.leader
     if leader is None:
-        return f"no; start it with {suggested('run', clock)}"
-    who = f"process {leader.process} on {leader.host}"
-    return who if leader.alive else f"no; {who} ran it until {minute_text(leader.until)} UTC"
+        return f"no; start it with {suggested_command_line('run', clock)}"
+    process = f"process {leader.process} on {leader.host}"
+    return process if leader.alive else f"no; {process} ran it until {minute_text(leader.until)} UTC"
 
 
 def next_text(coming: datetime | None, calendar: RoundCalendar, at: datetime, clock: Path | None) -> str:
@@ -294,12 +299,12 @@ def next_text(coming: datetime | None, calendar: RoundCalendar, at: datetime, cl
         return "–"
     if not calendar.live:
         text = f"{minute_text(coming)} UTC, simulated:"
-        command = suggested("run --round", clock)
+        command = suggested_command_line("run --round", clock)
         if clock is not None and coming > at:
             return f"{text} with that time in the clock's file, {command} plays it"
         return f"{text} {command} plays it now"
     if not calendar.cohorts and coming <= at:
-        return f"now: {suggested('run --round', clock)} starts it"
+        return f"now: {suggested_command_line('run --round', clock)} starts it"
     return coming_text(coming, at)
 
 
@@ -323,9 +328,11 @@ def heads_text(status: Status) -> str:
     if heads.at is None and heads.failing_since is None:
         return f"{heads.newest:,}, none published (set `heads` in the config)"
 
-    text = f"{heads.published:,} of {heads.newest:,} published, the last {when(heads.at, status.at)}"
+    text = (
+        f"{heads.published:,} of {heads.newest:,} published, the last {instant_and_age(heads.at, status.at)}"
+    )
     if heads.failing_since is not None:
-        text += f"; failing since {when(heads.failing_since, status.at)}"
+        text += f"; failing since {instant_and_age(heads.failing_since, status.at)}"
     if heads.error:
         text += f": {plain(heads.error)}"
     return text
@@ -335,27 +342,27 @@ def jobs_table(status: Status) -> Table:
     """Return a table of the jobs: when each was last done, its failures and its next time."""
     rows = []
     for job in status.jobs:
-        coming = status.next_jobs.get(job.name)
-        last = when(job.ended_at, status.at)
-        next_time = coming_text(coming, status.at) if coming else "–"
-        rows.append((job.name, last, job.failures or None, next_time, plain(job.note) or None))
+        next_at = status.next_jobs.get(job.name)
+        last_done = instant_and_age(job.ended_at, status.at)
+        next_time = coming_text(next_at, status.at) if next_at else "–"
+        rows.append((job.name, last_done, job.failures or None, next_time, plain(job.note) or None))
     return Table(("job", "last done", "failed", "next", "note"), rows)
 
 
-def incident_line(told: RecordedIncident) -> str:
+def incident_line(recorded: RecordedIncident) -> str:
     """Return an incident as a line."""
-    incident = told.incident
+    incident = recorded.incident
     state = ", ongoing"
-    if told.ended_at is not None:
-        state = "" if told.ended_at == incident.at else f", until {minute_text(told.ended_at)} UTC"
-    return f"{minute_text(incident.at)} UTC  {incident.text} ({incident.kind}, {told.delivery}{state})"
+    if recorded.ended_at is not None:
+        state = "" if recorded.ended_at == incident.at else f", until {minute_text(recorded.ended_at)} UTC"
+    return f"{minute_text(incident.at)} UTC  {incident.text} ({incident.kind}, {recorded.delivery}{state})"
 
 
-def when(at: datetime | None, now: datetime | None) -> str:
+def instant_and_age(at: datetime | None, now: datetime | None) -> str:
     """Return a past instant with its distance from now; without the distance if `now` is None.
 
     >>> from datetime import UTC
-    >>> when(datetime(2026, 1, 4, tzinfo=UTC), datetime(2026, 1, 4, 2, 30, tzinfo=UTC))
+    >>> instant_and_age(datetime(2026, 1, 4, tzinfo=UTC), datetime(2026, 1, 4, 2, 30, tzinfo=UTC))
     '2026-01-04 00:00 UTC (2.5 h ago)'
     """
     if at is None:
@@ -374,19 +381,22 @@ def list_incidents(chosen: Options, limit: int, clock: Path | None) -> None:
     """Print incidents, newest first, whether each was sent to the webhook, and that others may be to come."""
     with status_now(chosen, clock) as (connection, _, status):
         incidents = read_recent_incidents(connection, limit)
-    unrecorded = any(reason.word == "trouble" and not reason.incidents for reason in status.reasons)
-    following = command_line(f"status{clock_option(clock)}")
+    has_unrecorded_trouble = any(
+        reason.word == "trouble" and not reason.incidents for reason in status.reasons
+    )
+    show_status_command = command_line(f"status{clock_option(clock)}")
 
-    lines = [incident_line(told) for told in incidents]
+    lines = [incident_line(incident) for incident in incidents]
     if not incidents:
-        lines = [
-            "No incidents are recorded." if unrecorded else f"No incidents are recorded. Next: {following}"
-        ]
+        text = "No incidents are recorded."
+        if not has_unrecorded_trouble:
+            text += f" Next: {show_status_command}"
+        lines = [text]
     elif len(incidents) == limit:
         lines.append(f"The newest {limit:,}; --limit shows more.")
-    if unrecorded:
-        lines.append(f"There is trouble now that is no incident yet: {following} shows it.")
-    chosen.print_answer({"incidents": [incident_data(told) for told in incidents]}, iter, lines)
+    if has_unrecorded_trouble:
+        lines.append(f"There is trouble now that is no incident yet: {show_status_command} shows it.")
+    chosen.print_answer({"incidents": [incident_data(incident) for incident in incidents]}, iter, lines)
 
 
 def send_test(chosen: Options) -> None:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import typer
 
-from arena.cli.options import Options, given_instant
+from arena.cli.options import Options, parse_instant
 from arena.cli.output import attributes, command_line, left_out_words, prints_to_stderr, progress, run_async
 from arena.cli.page import Page
 from arena.clock import now
@@ -22,7 +22,7 @@ def sync_markets(chosen: Options, with_ends: bool, at: str | None) -> None:
     season's. Exit with status 2 if a record was rejected, or if resolutions could not be read.
     """
     config = chosen.load_if_trusted()
-    synced = sync(config, with_ends, at)
+    synced = sync_venue(config, with_ends, at)
     codes = Counter(rejected.code for rejected in synced.quarantined)
     data = asdict(synced.synced)
     del data["hash"]
@@ -36,10 +36,10 @@ def sync_markets(chosen: Options, with_ends: bool, at: str | None) -> None:
         raise typer.Exit(2)
 
 
-def sync(config: Config, with_ends: bool = True, at: str | None = None) -> VenueSync:
+def sync_venue(config: Config, with_ends: bool = True, at: str | None = None) -> VenueSync:
     """Read the config's venue into its record, with a progress bar."""
-    with prints_to_stderr(), progress(f"Reading {config.markets.venue}") as stored:
-        return run_async(read_venue(config, now(), given_instant(at), with_ends, stored))
+    with prints_to_stderr(), progress(f"Reading {config.markets.venue}") as report_progress:
+        return run_async(read_venue(config, now(), parse_instant(at), with_ends, report_progress))
 
 
 def sync_page(venue: str, synced: VenueSync) -> Page:

@@ -65,7 +65,8 @@ class TableColumn:
             return self.show(value)
 
         text = format(value, self.show)
-        if text.startswith("-") and not text.strip("-0.,%"):  # rounded to 0, which has no minus
+        is_negative_zero = text.startswith("-") and not text.strip("-0.,%")
+        if is_negative_zero:  # a negative number that was rounded to 0
             text = format(0.0, self.show)
         return text
 
@@ -103,10 +104,10 @@ def between(low: str, high: str, places: str = ".4f") -> Callable[[Any], str | N
     """Return a function that writes an interval of a row, if it has one."""
 
     def write(row: Any) -> str | None:
-        least = value_in(row, low)
-        if least is None:
+        low_value = value_in(row, low)
+        if low_value is None:
             return None
-        return f"{least:+{places}} to {value_in(row, high):+{places}}"
+        return f"{low_value:+{places}} to {value_in(row, high):+{places}}"
 
     return write
 
@@ -119,13 +120,13 @@ class TableChoice:
     columns: str = ""
     width: int | None = None
 
-    def wanted_columns(self, every: Sequence[TableColumn]) -> list[TableColumn]:
+    def wanted_columns(self, columns: Sequence[TableColumn]) -> list[TableColumn]:
         """Return the wanted columns in their order; raise `ArenaError` for an unknown one."""
         if not self.columns:
-            return list(every)
+            return list(columns)
 
-        known = {column.plain_title: column for column in every if column.plain_title}
-        known |= {column.name: column for column in every}
+        known = {column.plain_title: column for column in columns if column.plain_title}
+        known |= {column.name: column for column in columns}
         wanted = []
         for part in self.columns.split(","):
             name = part.strip()
@@ -135,7 +136,7 @@ class TableChoice:
                 message = f"there is no column {name!r}"
                 for near in get_close_matches(name, known, 1):
                     message += f"; did you mean {near}?"
-                names = ", ".join(column.name for column in every)
+                names = ", ".join(column.name for column in columns)
                 raise ArenaError("no_column", message, f"columns: {names}", status=64)
             wanted.append(known[name])
         return wanted
@@ -169,7 +170,7 @@ class Table:
     @property
     def every(self) -> list[TableColumn]:
         """Return all columns; one that is only a heading is named after its place."""
-        return [_placed(place, column) for place, column in enumerate(self.columns)]
+        return [_column_at(place, column) for place, column in enumerate(self.columns)]
 
     def fitted(self, width: int | None, above: Collection[str] = ()) -> tuple[list[str], list[str]]:
         """Return the lines of the table for a width, and the names of the columns shown.
@@ -186,12 +187,13 @@ class Table:
 
         if width is not None and not choice.wide:
             if not choice.columns:
-                some = [column for column in shown if any(text not in EMPTY for text in column.cells)]
-                shown = fitting(some, width)
-                hidden = [column.column for column in some if column not in shown]
+                # Columns asked for by name stay; of all others the empty and those that don't fit are hidden.
+                filled = [column for column in shown if any(text not in EMPTY for text in column.cells)]
+                shown = columns_that_fit(filled, width)
+                hidden = [column.column for column in filled if column not in shown]
             narrow_columns(shown, width)
 
-        lines = drawn(shown)
+        lines = table_lines(shown)
         if self.title:
             lines.insert(0, self.title)
         if hidden and self.tells_hidden:
@@ -205,13 +207,13 @@ class Table:
         if self.total is not None:
             cells.append(self.total.get(column.name, ""))
 
-        head = max(map(cells_of, column.title.split("\n")))
-        width = max([head, *map(cells_of, cells)])
+        title_width = max(map(cells_of, column.title.split("\n")))
+        width = max([title_width, *map(cells_of, cells)])
         figures = are_figures(cells)
-        least = width
+        least_width = width
         if column.narrow and not figures:
-            least = min(width, max(LEAST[column.narrow], head))
-        return WrittenColumn(column, cells, figures, width, least)
+            least_width = min(width, max(LEAST[column.narrow], title_width))
+        return WrittenColumn(column, cells, figures, width, least_width)
 
 
 @dataclass(eq=False, slots=True)
@@ -233,18 +235,22 @@ def wrapped(text: str, width: int | None, before: str = "") -> list[str]:
     """
     if width is None or cells_of(text) <= width:
         return [text]
-    most = width
+
+    # `textwrap` counts letters, some of which take two cells: wrap to fewer letters until all lines fit.
+    letters = width
     while True:
-        lines = textwrap.wrap(text, most, subsequent_indent=before, break_on_hyphens=False)
-        broadest = max(map(cells_of, lines), default=0)
-        if broadest <= width or most <= len(before) + 2:
+        lines = textwrap.wrap(text, letters, subsequent_indent=before, break_on_hyphens=False)
+        widest = max(map(cells_of, lines), default=0)
+        if widest <= width or letters <= len(before) + 2:
             return lines
-        most -= broadest - width
+        letters -= widest - width
 
 
-def _placed(place: int, column: TableColumn | str) -> TableColumn:
+def _column_at(place: int, column: TableColumn | str) -> TableColumn:
     if isinstance(column, TableColumn):
         return column
+
+    # Only a heading is given: rows are tuples, and the value is at the same place in each.
     return TableColumn(f"{place} {column}", column, value=lambda row: row[place], narrow="wrap")
 
 
@@ -268,60 +274,63 @@ def hidden_sentence(names: Sequence[str], choosing: bool = True) -> str:
     return f"{which} hidden; {remedy}."
 
 
-def fitting(columns: Sequence[WrittenColumn], width: int) -> list[WrittenColumn]:
+def columns_that_fit(columns: Sequence[WrittenColumn], width: int) -> list[WrittenColumn]:
     """Return the columns that fit once narrowed, dropping those with the highest `gives_way` first."""
     shown = [column for column in columns if column.column.from_width <= width]
     while sum(column.least + GAP for column in shown) - GAP > width:
-        last = max(reversed(shown), key=lambda column: column.column.gives_way)
-        if not last.column.gives_way:
+        # Of columns that give way equally, the last one goes.
+        first_to_go = max(reversed(shown), key=lambda column: column.column.gives_way)
+        if not first_to_go.column.gives_way:
             break
-        shown.remove(last)
+        shown.remove(first_to_go)
     return shown
 
 
 def narrow_columns(columns: Sequence[WrittenColumn], width: int) -> None:
     """Cut or wrap texts until a line fits, the widest column first."""
     while sum(column.width + GAP for column in columns) - GAP > width:
-        spare = [column for column in columns if column.width > column.least]
-        if not spare:
+        can_narrow = [column for column in columns if column.width > column.least]
+        if not can_narrow:
             break
-        longest = max(spare, key=lambda column: column.width)
-        longest.width -= 1
+        widest = max(can_narrow, key=lambda column: column.width)
+        widest.width -= 1
 
     for column in columns:
         column.cells = [narrowed(text, column.width, column.column.narrow) for text in column.cells]
 
 
-def narrowed(text: str, most: int, how: str) -> str:
-    """Return a text narrowed to `most` characters: cut at its end or in the middle, or wrapped.
+def narrowed(text: str, width: int, how: str) -> str:
+    """Return a text narrowed to `width` characters: cut at its end or in the middle, or wrapped.
 
     >>> narrowed("Will it rain in Rome?", 12, "cut"), narrowed("openrouter/qwen-4-max", 13, "cut middle")
     ('Will it rai…', 'openro…-4-max')
     """
-    if cells_of(text) <= most:
+    if cells_of(text) <= width:
         return text
     if how == "wrap":
-        return "\n".join(textwrap.wrap(text, most))
+        return "\n".join(textwrap.wrap(text, width))
     if how == "cut middle":
-        tail = (most - 1) // 2
-        return f"{text[: most - 1 - tail]}…{text[-tail:]}"
-    return f"{text[: most - 1].rstrip()}…"
+        tail = (width - 1) // 2
+        return f"{text[: width - 1 - tail]}…{text[-tail:]}"
+    return f"{text[: width - 1].rstrip()}…"
 
 
-def drawn(columns: Sequence[WrittenColumn]) -> list[str]:
+def table_lines(columns: Sequence[WrittenColumn]) -> list[str]:
     """Return the lines of a table, with figures right-aligned and headings aligned at the bottom."""
-    tallest = max((column.column.title.count("\n") for column in columns), default=0)
+    most_breaks = max((column.column.title.count("\n") for column in columns), default=0)
     texts = []
     widths = []
     for column in columns:
         title = column.column.title
-        head = "\n" * (tallest - title.count("\n")) + title
-        texts.append([head, *column.cells])
-        every_line = "\n".join([head, *column.cells]).split("\n")
+        bottom_aligned_title = "\n" * (most_breaks - title.count("\n")) + title
+        column_texts = [bottom_aligned_title, *column.cells]
+        texts.append(column_texts)
+        every_line = "\n".join(column_texts).split("\n")
         widths.append(max(map(cells_of, every_line)))
 
     lines = []
     for row in zip(*texts, strict=True):
+        # A row takes as many lines as its tallest cell.
         for parts in zip_longest(*(text.split("\n") for text in row), fillvalue=""):
             line = ""
             for text, width, column in zip(parts, widths, columns, strict=True):
@@ -330,12 +339,12 @@ def drawn(columns: Sequence[WrittenColumn]) -> list[str]:
     return lines
 
 
-def padded(text: str, width: int, to_the_right: bool) -> str:
+def padded(text: str, width: int, align_right: bool) -> str:
     """Return a text padded to the width."""
-    blank = " " * (width - cells_of(text))
-    if to_the_right:
-        return blank + text
-    return text + blank
+    padding = " " * (width - cells_of(text))
+    if align_right:
+        return padding + text
+    return text + padding
 
 
 def are_figures(texts: Sequence[str]) -> bool:
@@ -344,8 +353,8 @@ def are_figures(texts: Sequence[str]) -> bool:
     >>> are_figures(["+1,250.00", "–", "-3%"]), are_figures(["2026-01-04"]), are_figures(["0.013–0.27", "9k"])
     (True, False, True)
     """
-    known = [text for text in texts if text not in EMPTY]
-    return bool(known) and all(map(FIGURE.fullmatch, known))
+    filled = [text for text in texts if text not in EMPTY]
+    return bool(filled) and all(map(FIGURE.fullmatch, filled))
 
 
 def cells_of(text: str) -> int:

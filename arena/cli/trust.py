@@ -23,8 +23,8 @@ def already_trusted(document: Document) -> TrustedCode | None:
     return code.trusted()
 
 
-def asked_trust(insist: bool, asks: bool, document: Document) -> TrustedCode:
-    """Return the code that may run, trusting it first with `insist` or if the user agrees.
+def asked_trust(trust_without_asking: bool, can_ask: bool, document: Document) -> TrustedCode:
+    """Return the code that may run, trusting it first if told to, or if the user agrees.
 
     Raise `ArenaError` if it isn't trusted; mistakes in the config are raised first.
     """
@@ -33,23 +33,23 @@ def asked_trust(insist: bool, asks: bool, document: Document) -> TrustedCode:
     if is_trusted(code, os.environ):
         return code.trusted()
 
-    load(path)
-    if not insist:
-        _ask(code, path, asks)
+    load(path)  # raises for mistakes in the config
+    if not trust_without_asking:
+        _require_consent(code, path, can_ask)
     trust(code, os.environ)
     return code.trusted()
 
 
-def _ask(code: FolderCode, path: Path, asks: bool) -> None:
+def _require_consent(code: FolderCode, path: Path, can_ask: bool) -> None:
     """Ask at a terminal whether a folder's code may run; raise `ArenaError` unless the user agrees."""
     folder = code.folder.resolve()
-    lines = [f"  {item.kind} {plain(item.name)}" for item in code.items]
-    listed = "\n".join([f"{plain(str(folder))} can run code of its own:", *lines])
-    if asks and sys.stderr.isatty():
-        print(listed, file=sys.stderr)
+    items = [f"  {item.kind} {plain(item.name)}" for item in code.items]
+    question = "\n".join([f"{plain(str(folder))} can run code of its own:", *items])
+    if can_ask and sys.stderr.isatty():
+        print(question, file=sys.stderr)
         if typer.confirm("Look at it first. Run it from now on, until it changes?", False, err=True):
             return
 
     hint = f"look at it, then: arena check --config {quote(str(path))} --trust-extensions"
     hint += f" (or {VARIABLE}={quote(str(folder))} where nothing can be kept)"
-    raise ArenaError("untrusted", f"{listed}\nIt is new or has changed, and is not trusted yet", hint, 64)
+    raise ArenaError("untrusted", f"{question}\nIt is new or has changed, and is not trusted yet", hint, 64)

@@ -61,7 +61,7 @@ def model_to_try(name: str | None, options: ModelOptions, environ: Mapping[str, 
     return block
 
 
-def agree_on_cost(name: str, cost: tuple[int, int] | None, asking: bool, yes: bool) -> int | None:
+def agree_on_cost(name: str, cost: tuple[int, int] | None, can_ask: bool, agreed: bool) -> int | None:
     """Ask the user to agree to the cost, and return the amount at which asking stops; None if unknown.
 
     Raise `ArenaError` unless they agree; a free model needs no agreement.
@@ -74,8 +74,8 @@ def agree_on_cost(name: str, cost: tuple[int, int] | None, asking: bool, yes: bo
         amounts = f"about {rounded_dollars(expected)}, at most ${most / ONE:,.4f}"
         offer = f"Up to {MOST} questions to {name}: {amounts}"
         hint = "add --yes to ask"
-    if most != 0 and not yes:
-        confirm_offer(offer, asking, hint, default=cost is not None)
+    if most != 0 and not agreed:
+        confirm_offer(offer, can_ask, hint, default=cost is not None)
     return most
 
 
@@ -111,15 +111,15 @@ def trial_data(model: str, trial: QuickTrial, released: date | None, options: Mo
     answers = []
     for question in trial.questions:
         if question.id in trial.answers:
-            own = {"probability": trial.answers[question.id], "counts": question.is_after(released)}
-            answers.append(asdict(question) | own)
+            result = {"probability": trial.answers[question.id], "counts": question.is_after(released)}
+            answers.append(asdict(question) | result)
 
-    probabilities = column(answers, "probability")
-    outcomes = column(answers, "outcome")
-    distances = np.abs(np.array(probabilities) - np.array(column(answers, "price")))
-    sure = read_calibration(probabilities, outcomes, range(len(answers)))
+    probabilities = values_under(answers, "probability")
+    outcomes = values_under(answers, "outcome")
+    distances = np.abs(np.array(probabilities) - np.array(values_under(answers, "price")))
+    when_sure = reading(probabilities, outcomes, range(len(answers)))
     after_release = [answer for answer in answers if answer["counts"]]
-    every = compared(answers)
+    over_all = comparison_with_price(answers)
     return {
         "model": plain(model),
         "released": released,
@@ -129,11 +129,11 @@ def trial_data(model: str, trial: QuickTrial, released: date | None, options: Mo
         "example": shortened(trial.example, LONGEST_EXAMPLE) or None,
         "seconds": round(trial.took, 2),
         "ended": plain(trial.ended) or None,
-        "brier": every["brier"],
-        "brier_price": every["price_brier"],
-        "comparison": compared(after_release) if after_release else None,
+        "brier": over_all["brier"],
+        "brier_price": over_all["price_brier"],
+        "comparison": comparison_with_price(after_release) if after_release else None,
         "calibration": calibration.bins(probabilities, outcomes),
-        "sure": sure and sure.text,
+        "sure": when_sure and when_sure.text,
         "distance": float(distances.mean()),
         "distance_of_tenth": float(np.quantile(distances, 0.9)),
         "cost_usd": from_millionths(trial.cost),
@@ -143,22 +143,22 @@ def trial_data(model: str, trial: QuickTrial, released: date | None, options: Mo
     }
 
 
-def column(answers: Sequence[Data], name: str) -> list[Any]:
+def values_under(answers: Sequence[Data], name: str) -> list[Any]:
     """Return the values of the answers under a name."""
     return [answer[name] for answer in answers]
 
 
-def compared(answers: Sequence[Data]) -> dict[str, Any]:
+def comparison_with_price(answers: Sequence[Data]) -> dict[str, Any]:
     """Return the comparison of these answers with the price, by the rules of `arena score`.
 
     Without an interval the reason says what is missing.
     """
     columns = {
-        "question": column(answers, "id"),
+        "question": values_under(answers, "id"),
         "forecaster": ["model"] * len(answers),
-        "outcome": column(answers, "outcome"),
-        "probability": column(answers, "probability"),
-        "market_probability": column(answers, "price"),
+        "outcome": values_under(answers, "outcome"),
+        "probability": values_under(answers, "probability"),
+        "market_probability": values_under(answers, "price"),
     }
     (row,) = score(columns).rows
     return {
@@ -186,7 +186,7 @@ def init_command(name: str, options: ModelOptions) -> str:
 
 def report(data: Data) -> Page:
     """Yield what the trial can show, its results, and the next command."""
-    yield from (standing(data), "", answered_sentence(data), "")
+    yield from (claim_sentence(data), "", answered_sentence(data), "")
     title = "Calibration: what it says ○, and how often that happened ●"
     yield Table(CALIBRATION, data["calibration"], title)
     yield f"{WHERE_SURE}: {data['sure'] or 'too few questions to say more'}."
@@ -196,7 +196,7 @@ def report(data: Data) -> Page:
     ).format_map(data)
     if data["comparison"]:
         text = "On the {questions} asked after its release: {brier:.3f}, the price {price_brier:.3f}; "
-        if is_compared(data):
+        if has_skill_interval(data):
             text += "skill over the price {skill:+.3f}, 95% interval {low:+.3f} to {high:+.3f}."
         else:
             text += "no comparison: {reason}."
@@ -241,36 +241,36 @@ def write_page(data: Data) -> Path | None:
     return page
 
 
-def is_compared(data: Data) -> bool:
+def has_skill_interval(data: Data) -> bool:
     """Tell whether enough questions were asked after the model's release for an interval of its skill."""
     return data["comparison"] is not None and data["comparison"]["low"] is not None
 
 
-def standing(data: Data) -> str:
+def claim_sentence(data: Data) -> str:
     """Return a sentence on what a trial can show about a model, and what it can't."""
-    days = column(data["answers"], "closed")
-    after = sum(column(data["answers"], "counts"))
-    counted = f"{after} of {count_text(len(days), 'question')}"
-    if is_compared(data):
+    closing_days = values_under(data["answers"], "closed")
+    asked_after_release = sum(values_under(data["answers"], "counts"))
+    after = f"{asked_after_release} of {count_text(len(closing_days), 'question')}"
+    if has_skill_interval(data):
         return (
-            f"{data['model']} was released on {data['released']}. {counted} were asked after that: only "
+            f"{data['model']} was released on {data['released']}. {after} were asked after that: only "
             "these are compared with the price."
         )
 
-    closed = f"they closed from {min(days)} to {max(days)}"
-    nothing = "Nothing is claimed against the price."
+    closed = f"they closed from {min(closing_days)} to {max(closing_days)}"
+    no_claim = "Nothing is claimed against the price."
     if not data["released"]:
         return (
             f"{data['model']} may remember how these questions ended: {closed}, and the day of its release "
-            f"is not known (--released DAY). {nothing}"
+            f"is not known (--released DAY). {no_claim}"
         )
 
     released = f"its release on {data['released']}"
-    if after == len(days):
-        return f"All {after} questions were asked after {released}: {closed}. {nothing}"
+    if asked_after_release == len(closing_days):
+        return f"All {asked_after_release} questions were asked after {released}: {closed}. {no_claim}"
     return (
-        f"{data['model']} may remember how these questions ended: {closed}, and {counted} were asked after "
-        f"{released}. {nothing}"
+        f"{data['model']} may remember how these questions ended: {closed}, and {after} were asked after "
+        f"{released}. {no_claim}"
     )
 
 
@@ -292,8 +292,11 @@ def calibration_line(tenth: Bin) -> str:
     """
     says = round(tenth.forecast * (WIDTH - 1))
     happened = round(tenth.observed * (WIDTH - 1))
+    left = min(says, happened)
+    right = max(says, happened)
+
     signs = ["·"] * WIDTH
-    signs[min(says, happened) : max(says, happened)] = "─" * abs(says - happened)
+    signs[left:right] = "─" * (right - left)
     signs[says] = "○"
     signs[happened] = "◉" if says == happened else "●"
     return "".join(signs)

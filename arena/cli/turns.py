@@ -8,7 +8,7 @@ import typer
 
 from agents.model import Call, Forecast
 from agents.text import tokens_of
-from arena.cli.options import Options, given_instant
+from arena.cli.options import Options, parse_instant
 from arena.cli.output import (
     cents_text,
     command_line,
@@ -40,12 +40,12 @@ USABLE = ("played", "out", "waiting")
 """The statuses of turns that have a usable answer, or need none."""
 
 
-def _reason(text: str) -> str:
+def _short_reason(text: str) -> str:
     """Return a reason on one line."""
     return shortened(text, 80)
 
 
-def _size(order: Bet | Sale) -> str:
+def _order_size(order: Bet | Sale) -> str:
     """Return the dollars of a bet, or the part of a position to sell."""
     if isinstance(order, Bet):
         return f"{decimal(order.amount):,.2f}"
@@ -54,7 +54,7 @@ def _size(order: Bet | Sale) -> str:
     return "all" if order.fraction is None else f"{decimal(order.fraction):.0%}"
 
 
-REASON = TableColumn("reason", show=_reason, narrow="wrap")
+REASON = TableColumn("reason", show=_short_reason, narrow="wrap")
 SIDE = TableColumn("side")
 PROBABILITY = TableColumn(
     "probability", "YES ¢", cents_text, value=lambda row: None if row.distribution else row.millionths
@@ -62,7 +62,7 @@ PROBABILITY = TableColumn(
 ORDERS = (
     TableColumn("order", value=lambda order: "bet" if isinstance(order, Bet) else "sale"),
     SIDE,
-    TableColumn("size", value=_size),
+    TableColumn("size", value=_order_size),
     TableColumn("limit", "limit ¢", cents_text),
     REASON,
 )
@@ -72,7 +72,7 @@ FILLS = (
     TableColumn("shares", None, ",.2f", value=from_millionths_at("shares")),
     TableColumn("amount", "$", ",.2f", value=from_millionths_at("amount")),
     TableColumn("fee", "fee $", ",.2f", value=from_millionths_at("fee")),
-    TableColumn("left", "not filled", _reason, narrow="wrap"),
+    TableColumn("left", "not filled", _short_reason, narrow="wrap"),
 )
 REJECTED = (TableColumn("code"), TableColumn("message", "why", plain, narrow="wrap"))
 
@@ -80,7 +80,7 @@ REJECTED = (TableColumn("code"), TableColumn("message", "why", plain, narrow="wr
 def show_recorded(chosen: Options, name: str, cohort: int | None, at: str | None) -> None:
     """Print a recorded turn of an agent: its newest, or that of a cohort or a time."""
     with chosen.reading() as connection:
-        trial = read_recorded_trial(connection, name, cohort, given_instant(at))
+        trial = read_recorded_trial(connection, name, cohort, parse_instant(at))
     chosen.print_answer(trial_data(trial, recorded=True), turn_page, trial, True)
 
 
@@ -90,7 +90,7 @@ def play_now(chosen: Options, name: str, at: str | None, dry: bool) -> None:
     Raise `typer.Exit` with status 2 if there is no usable answer.
     """
     config = chosen.load_to_play()
-    wanted = given_instant(at)
+    wanted = parse_instant(at)
     with (
         prints_to_stderr(),
         interruptible("stopped; nothing was written", "a call in progress may still be charged"),
@@ -118,12 +118,12 @@ def turn_page(trial: Trial, recorded: bool) -> Page:
         yield from _decision_blocks(turn, trial)
 
     yield _cost_sentence(trial)
-    play = command_line(f"show turn {trial.setting.agent.entrant.name} --play")
+    play_turn = command_line(f"show turn {trial.setting.agent.entrant.name} --play")
     play_round = command_line("run --round")
     if recorded:
-        yield f"Next: {play}"
+        yield f"Next: {play_turn}"
     elif turn is None or turn.decision.status == "failed":
-        yield f"Nothing was written to the record. Next: {play}, or {play_round}"
+        yield f"Nothing was written to the record. Next: {play_turn}, or {play_round}"
     else:
         yield f"Nothing was written to the record. Next: {play_round}"
 
@@ -135,49 +135,53 @@ def _cost_sentence(trial: Trial) -> str:
     if trial.turn is not None:
         return f"{count_text(trial.calls, 'call')}, {_money(trial.cost)} in all."
 
-    most = "an unknown amount"
+    cost = "an unknown amount"
     if trial.worst is not None:
-        most = f"at most ${from_millionths(trial.worst):,.4f}"
-    return f"No call was made. These questions would cost {most}."
+        cost = f"at most ${from_millionths(trial.worst):,.4f}"
+    return f"No call was made. These questions would cost {cost}."
 
 
 def _setting_blocks(trial: Trial) -> Page:
     """Yield the markets that the agent decided on, its money, and notes on both."""
     setting = trial.setting
     shown = setting.snapshot.shown
-    place = "the venue's markets"
+    source = "the venue's markets"
     if setting.cohort is not None:
-        place = f"the snapshot of cohort {setting.cohort}"
-    whose = "a fresh bankroll"
+        source = f"the snapshot of cohort {setting.cohort}"
+    account = "a fresh bankroll"
     if not setting.fresh:
-        place += f", round {setting.round.number}"
-        whose = "its account of that time"
-    offered = f"{count_text(len(shown), 'market')}, {story_count(trial.stories)}"
+        source += f", round {setting.round.number}"
+        account = "its account of that time"
+    shown_counts = f"{count_text(len(shown), 'market')}, {story_count(trial.stories)}"
     money = f"${from_millionths(trial.mark.total):,.2f} with ${from_millionths(trial.mark.cash):,.2f} in cash"
-    when = f"{minute_text(setting.snapshot.at)} UTC"
-    yield f"{setting.agent.entrant.name} on {place}, {when}: {offered}, and {whose}, {money}"
+    at_text = f"{minute_text(setting.snapshot.at)} UTC"
+    yield f"{setting.agent.entrant.name} on {source}, {at_text}: {shown_counts}, and {account}, {money}"
 
     for key, (before, after) in setting.agent.changed.items():
-        words = setting_in_words(key, before, after)
-        yield f"  changed since cohort {setting.cohort}: {plain(words)}"
+        change = setting_in_words(key, before, after)
+        yield f"  changed since cohort {setting.cohort}: {plain(change)}"
     for trouble in setting.trouble:
         yield f"  {plain(trouble)}"
     for market, hidden in hidden_in_markets(shown).items():
-        signs = ", ".join(f"{count} x {name}" for name, count in hidden.items())
-        yield f"  {market} has invisible characters: {signs}"
+        counts = ", ".join(f"{count} x {name}" for name, count in hidden.items())
+        yield f"  {market} has invisible characters: {counts}"
     if trial.missing:
         yield f"  {', '.join(trial.missing)} made no forecast in this round"
     yield ""
 
 
-def _question_blocks(question: TrialQuestion, before: Sequence[TrialQuestion], whole: int) -> Page:
+def _question_blocks(
+    question: TrialQuestion, earlier_questions: Sequence[TrialQuestion], question_count: int
+) -> Page:
     """Yield a question with its messages, or the number of an earlier one with the same messages."""
     prompt = question.prompt
-    place = f"Question {len(before) + 1} of {whole}: {prompt.stage}, sample {prompt.sample}"
+    title = (
+        f"Question {len(earlier_questions) + 1} of {question_count}: {prompt.stage}, sample {prompt.sample}"
+    )
     size = f"about {tokens_of(prompt.messages):,} tokens, at most {_money(question.worst)}"
-    yield f"== {place}, {size}"
+    yield f"== {title}, {size}"
 
-    for number, earlier in enumerate(before, 1):
+    for number, earlier in enumerate(earlier_questions, 1):
         if earlier.prompt.messages == prompt.messages:
             yield f"The same prompt as question {number}, with another seed.\n"
             return
@@ -195,10 +199,10 @@ def _answer_blocks(call: Call) -> Page:
         return
 
     model = call.model or "unnamed model"
-    who = plain(f"{model} {call.fingerprint}".strip())
+    answered_by = plain(f"{model} {call.fingerprint}".strip())
     tokens = f"{call.tokens_in:,} tokens in, {call.tokens_out:,} out"
-    how = f"form {call.rung}, finished by {plain(call.finish) or 'an unstated reason'}"
-    yield f"-- {who}, {call.latency_ms / 1000:.1f} s, {tokens}, {cost}, {how}"
+    form = f"form {call.rung}, finished by {plain(call.finish) or 'an unstated reason'}"
+    yield f"-- {answered_by}, {call.latency_ms / 1000:.1f} s, {tokens}, {cost}, {form}"
     yield f"{plain_lines(call.reply)}\n"
 
 
@@ -214,8 +218,10 @@ def _forecast_columns(
         )
         columns.append(PROBABILITY)
     if any(has_answers):
-        said = TableColumn("said", show=plain, value=lambda row: said_in(row, listings), narrow="wrap")
-        columns.append(said)
+        answer_column = TableColumn(
+            "said", show=plain, value=lambda row: said_in(row, listings), narrow="wrap"
+        )
+        columns.append(answer_column)
     columns.append(REASON)
     return columns
 

@@ -15,20 +15,20 @@ from arena.verify import Difference, Differences
 from arena.verify.reader import VerifiedHead
 
 
-def verify(chosen: Options, wanted: VerifyRequest, by_referee: bool) -> None:
+def verify(chosen: Options, request: VerifyRequest, by_referee: bool) -> None:
     """Verify the record, and print the differences; exit with status 1 if there are any."""
     # On a terminal, the progress bar moves down for each line.
-    out = None if sys.stdout.isatty() else sys.stdout
+    stream = None if sys.stdout.isatty() else sys.stdout
 
-    def tell(difference: Difference) -> None:
+    def print_difference(difference: Difference) -> None:
         """Print a difference as soon as it is found, unless the answer is JSON."""
         if not chosen.json:
-            print_page([difference.message], out)
+            print_page([difference.message], stream)
 
     address = chosen.record_address()
     hint = "the same command starts again"
     with interruptible("stopped; nothing was changed", hint), progress("Verifying") as report_progress:
-        result = verify_record(address, wanted, now(), tell, report_progress)
+        result = verify_record(address, request, now(), print_difference, report_progress)
     refereed = None
     if by_referee:
         with progress("Exporting for the referee") as report_progress:
@@ -69,11 +69,11 @@ def verify_page(address: str, result: VerifyResult, refereed: Sequence[str] | No
         yield f"{address} agrees with itself: every hash, balance, fill, settlement and mark is right."
 
 
-def _further_lines(drawn: int | None, refereed: Sequence[str] | None) -> Page:
+def _further_lines(rounds_drawn: int | None, refereed: Sequence[str] | None) -> Page:
     """Yield the results of the draws and the referee, if they were asked for."""
-    if drawn:
-        yield f"Draws: the same markets were drawn again in {count_text(drawn, 'live round')}."
-    elif drawn is not None:
+    if rounds_drawn:
+        yield f"Draws: the same markets were drawn again in {count_text(rounds_drawn, 'live round')}."
+    elif rounds_drawn is not None:
         yield "Draws: no live round could be drawn again."
     if refereed is not None:
         for difference in refereed:
@@ -85,13 +85,13 @@ def _differences_page(found: Differences) -> Page:
     """Yield the number of differences; those listed have been printed already."""
     for table, count in sorted(found.left_out.items()):
         yield f"{table}: {count:,} more"
-    rest = " --all lists them all." if found.left_out else ""
-    yield f"{count_text(found.count, 'difference')}.{rest}"
+    hint = " --all lists them all." if found.left_out else ""
+    yield f"{count_text(found.count, 'difference')}.{hint}"
     yield "Next: find out what changed the record, and restore a backup."
 
 
 def _older_rows_text(before: VerifiedHead) -> str:
     """Return a sentence on how many older rows were not read, and when they last were."""
-    rows = f"The {count_text(before.rows, 'older row')}"
-    read = f"were not read again; all were last read on {before.all_since[:10]} or later"
-    return f"{rows} {read}: `arena admin verify --all` reads them."
+    older_rows = f"The {count_text(before.rows, 'older row')}"
+    last_read = f"were not read again; all were last read on {before.all_since[:10]} or later"
+    return f"{older_rows} {last_read}: `arena admin verify --all` reads them."

@@ -45,14 +45,14 @@ def published_page(clone: Path, season: PublishedSeason) -> Page:
 def _figures(season: PublishedSeason) -> Iterator[tuple[str, str]]:
     """Yield the commits, heads, record and forecasts that were checked."""
     if season.first_at is not None and season.last_at is not None:
-        since = f"from {minute_text(season.first_at)} to {minute_text(season.last_at)} UTC"
-        yield BRANCH, f"{season.tip[:12]}, {count_text(season.commits, 'commit')} {since}"
+        period = f"from {minute_text(season.first_at)} to {minute_text(season.last_at)} UTC"
+        yield BRANCH, f"{season.tip[:12]}, {count_text(season.commits, 'commit')} {period}"
     yield "log", f"{count_text(season.publications, 'commit')} of the branch, in the same order"
     yield "heads", f"{season.heads:,}; each commit's are a beginning of the next one's"
     if season.state_hash:
         yield "record", f"agrees with itself; state hash {season.state_hash}"
 
-    early = "by the order of commits alone: no time passes in this season"
+    how_early = "by the order of commits alone: no time passes in this season"
     if season.closest is not None:
-        early = f"the closest {duration_text(season.closest)} before the end could be known"
-    yield "forecasts", f"{season.ended_forecasts:,} of markets that have ended; {early}"
+        how_early = f"the closest {duration_text(season.closest)} before the end could be known"
+    yield "forecasts", f"{season.ended_forecasts:,} of markets that have ended; {how_early}"

@@ -41,17 +41,19 @@ def read_change(name: str | None, values: Data, stakes: Stakes, stake: float | N
 
     try:
         block = RulesBlock.model_validate(values)
-        amount: int = TypeAdapter(Stake).validate_python(100 if stake is None else stake)
+        flat_stake: int = TypeAdapter(Stake).validate_python(100 if stake is None else stake)
     except ValidationError as error:
-        fault = error.errors()[0]
-        option = str((*fault["loc"], "stake")[0]).replace("_", "-")
-        value = str(fault["input"]).removesuffix(".0")
-        message = f"--{option} {value}: expected {fault['msg']}"
+        first = error.errors()[0]
+        # A stake is validated alone, so its error is at no key.
+        key, *_ = (*first["loc"], "stake")
+        option = str(key).replace("_", "-")
+        value = str(first["input"]).removesuffix(".0")
+        message = f"--{option} {value}: expected {first['msg']}"
         raise ArenaError("bad_value", message, status=64) from error
 
-    changes = block.model_dump(exclude_none=True, exclude={"start_from", "name"})
+    changed_rules = block.model_dump(exclude_none=True, exclude={"start_from", "name"})
     start_from = None if name is None else NAMED[name]
-    return Change(start_from, changes, stakes, amount)
+    return Change(start_from, changed_rules, stakes, flat_stake)
 
 
 def whatif_data(report: WhatIfReport, cohort: int | None) -> dict[str, Any]:
@@ -70,20 +72,20 @@ def whatif_data(report: WhatIfReport, cohort: int | None) -> dict[str, Any]:
 
 def _figures(rows: Sequence[WhatIfEntry]) -> dict[str, Any]:
     """Return the sums of an agent's entries, for JSON."""
-    played, changed = sum_entries(rows)
+    as_played, under_change = sum_entries(rows)
     figures: dict[str, Any] = {
-        "pnl": from_millionths(played.profit),
-        "filled": played.filled,
-        "refused": len(played.refused),
+        "pnl": from_millionths(as_played.profit),
+        "filled": as_played.filled,
+        "refused": len(as_played.refused),
         "exact": all(row.exact for row in rows),
     }
-    if changed is None:
+    if under_change is None:
         return figures | dict.fromkeys(("pnl_then", "difference", "filled_then", "refused_then"))
 
-    figures["pnl_then"] = from_millionths(changed.profit)
-    figures["difference"] = from_millionths(changed.profit - played.profit)
-    figures["filled_then"] = changed.filled
-    figures["refused_then"] = len(changed.refused)
+    figures["pnl_then"] = from_millionths(under_change.profit)
+    figures["difference"] = from_millionths(under_change.profit - as_played.profit)
+    figures["filled_then"] = under_change.filled
+    figures["refused_then"] = len(under_change.refused)
     return figures
 
 
@@ -107,9 +109,9 @@ def whatif_page(data: Data, by_cohort: bool, choice: TableChoice) -> Page:
     if data["refusals"]:
         yield ""
         yield Table(REFUSALS, data["refusals"])
-    silent = [row["agent"] for row in data["agents"] if row["pnl_then"] is None]
-    if silent:
-        yield f"A dash: in some cohort no forecasts were stated to bet on: {', '.join(silent)}."
+    without_forecasts = [row["agent"] for row in data["agents"] if row["pnl_then"] is None]
+    if without_forecasts:
+        yield f"A dash: in some cohort no forecasts were stated to bet on: {', '.join(without_forecasts)}."
     inexact = [row["agent"] for row in data["agents"] if not row["exact"]]
     if inexact:
         yield (

@@ -29,6 +29,7 @@ def work(chosen: Options, at_once: int | None) -> None:
                 "outcome": outcome.outcome,
             }
             line = f"cohort {job.cohort}, round {job.round}, {outcome.agent}: {outcome.outcome}"
-        print(json.dumps(data, ensure_ascii=False) if chosen.json else plain(line), flush=True)
+        text = json.dumps(data, ensure_ascii=False) if chosen.json else plain(line)
+        print(text, flush=True)
 
     run_worker(config, at_once or config.calls.at_once, report)

@@ -43,11 +43,11 @@ def verify(
         verify_clone(chosen, published)
         return
 
-    from arena.cli.score import text_of
+    from arena.cli.score import read_text
     from arena.cli.verify import verify as verify_record
     from arena.operations.verification import VerifyRequest
 
-    lines = None if heads is None else text_of(heads).splitlines()
+    lines = None if heads is None else read_text(heads).splitlines()
     wanted = VerifyRequest(chosen.config or DEFAULT, everything, lines, draws)
     verify_record(chosen, wanted, by_referee)
 

@@ -48,8 +48,8 @@ def bundle(
     first = since and since.replace(tzinfo=UTC)
     last = until and until.replace(tzinfo=UTC)
     if venue is None:
-        of_past = ("--top", "--slug", "--event", "--tag", "--hours")
-        chosen.refuse_if_given(*of_past, because="needs a VENUE, whose past it chooses from")
+        options_of_past = ("--top", "--slug", "--event", "--tag", "--hours")
+        chosen.refuse_if_given(*options_of_past, because="needs a VENUE, whose past it chooses from")
         bundles.write_recorded(chosen, folder, first or EARLIEST, last, fresh)
         return
 

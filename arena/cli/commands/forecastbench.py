@@ -13,7 +13,7 @@ from arena.cli.options import (
     DONT_ASK,
     Options,
     argument,
-    clock_of,
+    clock_opener,
     command,
     flag,
     option,
@@ -74,7 +74,7 @@ def run(
 
     plan = shown.set_plan(chosen, make, due, seed, combinations)
     config = chosen.load_to_play(os.environ)
-    time = clock_of(clock)()
+    time = clock_opener(clock)()
     method = AskingMethod(prompt, prices, evidence, batch, combinations)
 
     hint = "arena study forecastbench run continues it; a call in progress may still be charged"
@@ -136,7 +136,7 @@ def file(
     Next: arena study forecastbench board --fetch
     """
     from arena.cli import forecastbench_files as bench
-    from arena.cli.score import texts_of
+    from arena.cli.score import read_texts
     from arena.exports.forecastbench_forms import write_submission
     from arena.forms.bench.answers import Submitter
     from arena.scores.files.forecastbench_texts import newest_set
@@ -154,7 +154,7 @@ def file(
 
     question_set = newest_set(bench.question_sets(chosen, questions, combinations), due)
     if files:
-        [(name, text)] = texts_of(files)
+        [(name, text)] = read_texts(files)
     else:
         name, text = bench.recorded_answers(chosen, question_set, agent or model, cohort, combinations)
     submitter = Submitter(organization, model, lab or organization, number)
@@ -218,7 +218,7 @@ def board(
     forecasters = bench.gather(chosen, files, questions, resolutions, combinations, mode, median, agents)
     today = None
     if not every_round:
-        today = clock_of(clock)().now().date()
+        today = clock_opener(clock)().now().date()
     made = make_board(forecasters, mode, today, difficulty=difficulty, by=by, against=against)
 
     if as_csv or as_html:

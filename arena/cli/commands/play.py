@@ -90,19 +90,19 @@ def run(
 
 def check_mode(given: Collection[str]) -> None:
     """Raise `ArenaError` if two modes of `arena run` are given, or an option that the mode doesn't have."""
-    typed = [mode for mode in OPTIONS_OF if mode in given]
-    if len(typed) > 1:
-        raise ArenaError("two_modes", f"{typed[0]} and {typed[1]} can't be combined", "leave out one", 64)
+    modes = [mode for mode in OPTIONS_OF if mode in given]
+    if len(modes) > 1:
+        raise ArenaError("two_modes", f"{modes[0]} and {modes[1]} can't be combined", "leave out one", 64)
 
-    mode = "".join(typed)
+    mode = modes[0] if modes else ""
     for name in chain.from_iterable(OPTIONS_OF.values()):
         if name not in given or name in OPTIONS_OF[mode]:
             continue
 
         message = f"{name} and {mode} can't be combined"
         if not mode:
-            modes = [other for other, options in OPTIONS_OF.items() if name in options]
-            message = f"{name} needs {' or '.join(modes)}"
+            modes_with_it = [other for other, options in OPTIONS_OF.items() if name in options]
+            message = f"{name} needs {' or '.join(modes_with_it)}"
         raise ArenaError("wrong_option", message, "leave out one, or see arena run --help", 64)
 
 

@@ -116,7 +116,7 @@ def score(
         show_prizes(chosen, tournament, mode, sweep, entries, force)
         return
 
-    from arena.cli.score import files_of, table_of
+    from arena.cli.score import read_files, read_forecast_table
     from arena.cli.score_files import score_files
     from arena.cli.score_page import score_page
     from arena.scores.files.report import report_data, report_file
@@ -130,13 +130,13 @@ def score(
     reading = SourceChoices(
         form=form,
         columns=_take_renamed(chosen),
-        outcomes=files_of(outcomes),
-        prices=files_of(prices),
-        sets=files_of(sets),
+        outcomes=read_files(outcomes),
+        prices=read_files(prices),
+        sets=read_files(sets),
         skip_faulty=skip_faulty,
         provisional=provisional,
     )
-    table = table_of(files, reading)
+    table = read_forecast_table(files, reading)
 
     choices = ScoreChoices(
         outside=tuple(outside) or table.outside,

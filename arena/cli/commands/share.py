@@ -86,15 +86,15 @@ def site(
         )
 
     refresh_scores(record)
-    more = ["--address", address.rstrip("/")]
+    arguments = ["--address", address.rstrip("/")]
     if config and config.publish.prompts:
-        more.append("--prompts")
+        arguments.append("--prompts")
     hint = "the same command starts again"
     with (
         interruptible("stopped; the site was not changed", hint),
         progress("Drawing the site") as report_progress,
     ):
-        drawn = draw_pages("publish", record, folder, more, report_progress)
+        drawn = draw_pages("publish", record, folder, arguments, report_progress)
     end_trouble(record, "site_unpublished", now())
     chosen.print_answer({"site": folder} | drawn, site_page)
 

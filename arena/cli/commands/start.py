@@ -210,8 +210,8 @@ def init(
         raise ArenaError("exists", f"{path} already exists", "choose another folder, or move it away")
 
     environ = environment(folder, os.environ)
-    asking = chosen.can_ask() and not yes
-    options = model_options(asking, base_url, key_env, price)
+    can_ask = chosen.can_ask() and not yes
+    options = model_options(can_ask, base_url, key_env, price)
     new = choose_settings(environ, venue, tuple(models), budget, options)
     if public:
         from importlib.metadata import distribution
@@ -270,26 +270,26 @@ def add(
 
     path = chosen.config or DEFAULT
     config = chosen.load_config()
-    asking = chosen.can_ask() and not yes
-    options = model_options(asking, base_url, key_env, price, reasoning)
+    can_ask = chosen.can_ask() and not yes
+    options = model_options(can_ask, base_url, key_env, price, reasoning)
     if name is not None and len(models) > 1:
         raise ArenaError("one_name", "--name is for one model", "add the models one by one")
 
     with interruptible(f"stopped; {UNCHANGED}", "a question in progress may still be charged"):
-        taken = {agent.name: agent.model for agent in config.agents}
-        blocks = named_blocks(named_models(models, options), taken, name)
+        models_by_name = {agent.name: agent.model for agent in config.agents}
+        blocks = named_blocks(named_models(models, options), models_by_name, name)
         blocks = with_stops(blocks, config.budget.limits)
         answers = dict[str, ProbeAnswer]()
         failed = list[dict[str, str]]()
         if not no_probe:
             with edited(path, blocks) as planned:
-                answers, failed = probe_all(planned.config, blocks, asking, yes)
+                answers, failed = probe_all(planned.config, blocks, can_ask, yes)
             day = now().date()
             blocks = [block for block in blocks if block["name"] in answers]
             blocks = [block | measured_keys(answers[block["name"]], day) for block in blocks]
         if not blocks:
-            faults = "; ".join(f"{fault['model']}: {fault['message']}" for fault in failed)
-            raise ArenaError("not_added", f"{faults}; {UNCHANGED}", failed[0]["mend"])
+            reasons = "; ".join(f"{failure['model']}: {failure['message']}" for failure in failed)
+            raise ArenaError("not_added", f"{reasons}; {UNCHANGED}", failed[0]["mend"])
 
         with edited(path, blocks) as planned:
             data = added_data(planned.config, blocks, answers, failed) | {"config": str(path)}
