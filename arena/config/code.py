@@ -70,17 +70,18 @@ class UnloadedAdapter(BaseModel):
     stamp: str = "live"
 
 
-def unloaded_stamp(path: Path) -> str:
+def stamp_in_source(path: Path) -> str:
     """Return the stamp that a venue's source assigns, without running it; `live` if none is found."""
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return "live"
-    for node in tree.body:
-        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
+
+    for statement in tree.body:
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Constant):
             continue
-        if ast.unparse(node.targets[0]) == "stamp":
-            return str(node.value.value)
+        if ast.unparse(statement.targets[0]) == "stamp":
+            return str(statement.value.value)
     return "live"
 
 
@@ -100,8 +101,8 @@ def extension_folders(
 
 def command_text(words: Any) -> str:
     """Return a command line as one text, or "" if the value isn't one."""
-    is_command = isinstance(words, list | tuple) and all(isinstance(word, str) for word in words)
-    if not (is_command and words):
+    is_list_of_texts = isinstance(words, list | tuple) and all(isinstance(word, str) for word in words)
+    if not is_list_of_texts or not words:
         return ""
     return json.dumps(list(words), ensure_ascii=False)
 
@@ -113,32 +114,35 @@ def read_code(folder: Path, config: Any) -> FolderCode:
     lines of agents and heads, and the files of the folder that these name.
     """
     commands = list(_commands(config))
-    names = {str(path.relative_to(folder)) for path in _importable(folder / "extensions")}
-    names |= {f"{module}.py" for module in _modules(config)}
+    names = {str(path.relative_to(folder)) for path in _importable_files(folder / "extensions")}
+    names |= {f"{module}.py" for module in _function_modules(config)}
     for words in commands:
-        names |= {os.path.normpath(word) for word in words if _is_inside(folder, word)}
+        names |= {os.path.normpath(word) for word in words if _names_file_inside(folder, word)}
 
-    paths = [name for name in sorted(names) if (folder / name).is_file()]
-    items = [CodeItem("file", name, _read(folder / name)) for name in paths]
-    items += [CodeItem("command", line) for line in sorted(set(map(command_text, commands)))]
+    existing = [name for name in sorted(names) if (folder / name).is_file()]
+    items = [CodeItem("file", name, _read(folder / name)) for name in existing]
+    command_lines = set(map(command_text, commands))
+    items += [CodeItem("command", line) for line in sorted(command_lines)]
     return FolderCode(folder, tuple(items))
 
 
-def _importable(top: Path) -> Iterator[Path]:
+def _importable_files(top: Path) -> Iterator[Path]:
     """Yield every file below a folder that Python can import, through links too, each folder once."""
-    seen = set[str]()
-    for name, folders, files in os.walk(top, followlinks=True):
-        real = os.path.realpath(name)
-        if real in seen:
-            folders.clear()
+    visited = set[str]()
+    for name, subfolders, files in os.walk(top, followlinks=True):
+        real_path = os.path.realpath(name)
+        if real_path in visited:  # links may lead in a circle
+            subfolders.clear()
             continue
-        seen.add(real)
+
+        visited.add(real_path)
         for file in files:
             if file.endswith(IMPORTABLE):
                 yield Path(name) / file
 
 
-def _agents(config: Any) -> Iterator[Mapping[str, Any]]:
+def _agent_blocks(config: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the blocks of agents in a config that was not checked yet."""
     blocks = config.get("agents") if isinstance(config, dict) else None
     for block in blocks if isinstance(blocks, list) else ():
         if isinstance(block, dict):
@@ -147,7 +151,7 @@ def _agents(config: Any) -> Iterator[Mapping[str, Any]]:
 
 def _commands(config: Any) -> Iterator[list[str]]:
     """Yield every command line of a config: those of agents, and the one that publishes heads."""
-    commands = [agent.get("command") for agent in _agents(config)]
+    commands = [agent.get("command") for agent in _agent_blocks(config)]
     if isinstance(config, dict):
         commands.append(config.get("heads"))
 
@@ -156,15 +160,15 @@ def _commands(config: Any) -> Iterator[list[str]]:
             yield command
 
 
-def _modules(config: Any) -> Iterator[str]:
+def _function_modules(config: Any) -> Iterator[str]:
     """Yield the modules beside the config that hold functions of agents."""
-    for block in _agents(config):
+    for block in _agent_blocks(config):
         module = str(block.get("function", "")).partition(":")[0]
         if module.isidentifier():
             yield module
 
 
-def _is_inside(folder: Path, word: str) -> bool:
+def _names_file_inside(folder: Path, word: str) -> bool:
     """Tell whether a word of a command line names a file in the config's folder."""
     if "\0" in word or Path(word).is_absolute() or os.path.normpath(word).startswith(".."):
         return False
@@ -178,5 +182,5 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        words = f"{path} can't be read: {error.strerror}"
-        raise ArenaError("unreadable_extension", words, "make it readable, or move it away") from error
+        message = f"{path} can't be read: {error.strerror}"
+        raise ArenaError("unreadable_extension", message, "make it readable, or move it away") from error

@@ -54,16 +54,18 @@ class Document:
 
     def check_addresses(self) -> None:
         """Note every address that contains a credential, since a config is frozen, shown and published."""
-        for key, text in _texts(self.value, ()):
+        for key, text in _texts_with_keys(self.value, ()):
             if "://" not in text:
                 continue
 
+            # The innermost name of the key: indexes of lists are left out.
             name = next((part for part in reversed(key) if isinstance(part, str)), "")
             credential = credential_in(text.strip(), bare=name in SERVER_KEYS)
             if credential:
                 meant = f"an address without {credential}"
                 message = (
-                    f"this address has {credential}, and a config holds no secrets. {_remedy(key, name)}"
+                    f"this address has {credential}, and a config holds no secrets. "
+                    f"{_credential_remedy(key, name)}"
                 )
                 self.add_error(key, "an address with a credential", meant, message)
 
@@ -81,34 +83,34 @@ class Document:
 def read(path: Path) -> Document:
     """Return a file's data with its lines; raise `ConfigErrors` unless it is YAML with keys and values."""
     document = Document(str(path))
-    text = _text(document, path)
+    text = _read_text(document, path)
 
     try:
-        _refuse_tricks(document, text)
-        node = YAML(typ="safe", pure=True).compose(text)
+        _refuse_aliases_and_deep_nesting(document, text)
+        root = YAML(typ="safe", pure=True).compose(text)
     except YAMLError as error:
-        raise _syntax(document, error, text) from error
+        raise _syntax_errors(document, error, text) from error
 
-    if not isinstance(node, MappingNode):
-        found = "nothing" if node is None else quoted_value(_value(document, node, ()))
-        raise _fatal(document, 1, found, "keys and values, such as `seed: 1`")
-    document.value = _value(document, node, ())
+    if not isinstance(root, MappingNode):
+        found = "nothing" if root is None else quoted_value(_plain_value(document, root, ()))
+        raise _with_final_error(document, 1, found, "keys and values, such as `seed: 1`")
+    document.value = _plain_value(document, root, ())
     return document
 
 
-def _texts(value: Any, key: Key) -> Iterator[tuple[Key, str]]:
+def _texts_with_keys(value: Any, key: Key) -> Iterator[tuple[Key, str]]:
     """Yield every text in plain data, with its key."""
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, dict):
         for name, inner in value.items():
-            yield from _texts(inner, (*key, name))
+            yield from _texts_with_keys(inner, (*key, name))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _texts(inner, (*key, index))
+            yield from _texts_with_keys(inner, (*key, index))
 
 
-def _remedy(key: Key, name: str) -> str:
+def _credential_remedy(key: Key, name: str) -> str:
     """Return where a credential belongs, in words."""
     if key[0] in ("agents", "ask"):
         return "Remove it, and name the environment variable that holds the key under api_key_env"
@@ -127,30 +129,32 @@ def file_hash(path: Path) -> str:
         return ""
 
 
-def _text(document: Document, path: Path) -> str:
-    """Return the text of a file, and set the document's hash."""
+def _read_text(document: Document, path: Path) -> str:
+    """Return the text of a file, and set the document's hash; raise `ConfigErrors` if it can't be read."""
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except FileNotFoundError as error:
         message = "this file does not exist. `arena init DIR` makes a folder with a config"
-        raise _fatal(document, 0, "no file", "a config file", message) from error
+        raise _with_final_error(document, 0, "no file", "a config file", message) from error
     except OSError as error:
         message = f"can't be read: {error.strerror}"
-        raise _fatal(document, 0, "no file", "a config file", message) from error
+        raise _with_final_error(document, 0, "no file", "a config file", message) from error
 
     if len(data) > MOST_BYTES:
-        raise _fatal(document, 1, f"more than {MOST_BYTES:,} bytes", f"at most {MOST_BYTES:,} bytes")
+        raise _with_final_error(
+            document, 1, f"more than {MOST_BYTES:,} bytes", f"at most {MOST_BYTES:,} bytes"
+        )
 
     document.hash = sha256(data).hexdigest()
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise _fatal(document, line, "bytes that are not text", "a text file in UTF-8") from error
+        raise _with_final_error(document, line, "bytes that are not text", "a text file in UTF-8") from error
 
 
-def _refuse_tricks(document: Document, text: str) -> None:
+def _refuse_aliases_and_deep_nesting(document: Document, text: str) -> None:
     """Raise `ConfigErrors` for anchors, aliases and deep nesting, before they can expand."""
     depth = 0
 
@@ -158,45 +162,49 @@ def _refuse_tricks(document: Document, text: str) -> None:
         line = event.start_mark.line + 1
         if isinstance(event, NodeEvent) and event.anchor is not None:
             found = f'the anchor or alias "{event.anchor}"'
-            raise _fatal(document, line, found, "every value written out (shared settings go under `ask`)")
+            expected = "every value written out (shared settings go under `ask`)"
+            raise _with_final_error(document, line, found, expected)
 
-        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if isinstance(event, CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, CollectionEndEvent):
+            depth -= 1
         if depth > MOST_DEPTH:
-            raise _fatal(document, line, "blocks nested too deeply", "the keys of a config")
+            raise _with_final_error(document, line, "blocks nested too deeply", "the keys of a config")
 
 
-def _value(document: Document, node: Node, key: Key) -> Any:
+def _plain_value(document: Document, node: Node, key: Key) -> Any:
     """Return the plain data of a node, and remember the lines of its keys."""
     document.lines.setdefault(key, node.start_mark.line + 1)
     if isinstance(node, MappingNode):
         return dict(_pairs(document, node, key))
     if isinstance(node, SequenceNode):
-        return [_value(document, child, (*key, index)) for index, child in enumerate(node.value)]
-    return _scalar(document, node, key)
+        return [_plain_value(document, child, (*key, index)) for index, child in enumerate(node.value)]
+    return _plain_scalar(document, node, key)
 
 
 def _pairs(document: Document, node: MappingNode, key: Key) -> Iterator[tuple[str, Any]]:
     """Yield the keys and values of a block, noting duplicate keys."""
-    seen = set[str]()
+    names = set[str]()
     for name_node, child in node.value:
         line = name_node.start_mark.line + 1
         name = name_node.value if isinstance(name_node, ScalarNode) else quoted_value([])
-        inner = (*key, name)
+        inner_key = (*key, name)
 
-        if name in seen:
-            message = f"this key is already on line {document.lines[inner]}"
+        if name in names:
+            message = f"this key is already on line {document.lines[inner_key]}"
             mistake = ConfigError(
-                document.file, line, dotted_key(inner), f'"{name}" again', "each key once", message
+                document.file, line, dotted_key(inner_key), f'"{name}" again', "each key once", message
             )
             document.errors.append(mistake)
             continue
 
-        seen.add(name)
-        document.lines[inner] = line
-        yield name, _value(document, child, inner)
+        names.add(name)
+        document.lines[inner_key] = line
+        yield name, _plain_value(document, child, inner_key)
 
 
-def _scalar(document: Document, node: Node, key: Key) -> Any:
+def _plain_scalar(document: Document, node: Node, key: Key) -> Any:
     """Return a single value; None, with the mistake noted, if a config can't hold it."""
     if node.tag in TEXT_TAGS:
         return node.value
@@ -214,21 +222,23 @@ def _scalar(document: Document, node: Node, key: Key) -> Any:
     return value
 
 
-def _syntax(document: Document, error: YAMLError, text: str) -> ConfigErrors:
+def _syntax_errors(document: Document, error: YAMLError, text: str) -> ConfigErrors:
     """Return the errors of a text that is not YAML."""
     if isinstance(error, ReaderError):
         line = text.count("\n", 0, error.position) + 1
-        return _fatal(document, line, "characters that YAML forbids", "a text file in UTF-8")
+        return _with_final_error(document, line, "characters that YAML forbids", "a text file in UTF-8")
     if not isinstance(error, MarkedYAMLError):
-        return _fatal(document, 1, "it can't be read", "YAML", "not YAML: it can't be read")
+        return _with_final_error(document, 1, "it can't be read", "YAML", "not YAML: it can't be read")
 
     line, fault = yaml_fault(text, error)
     if "'\\t'" in str(error.problem):
-        return _fatal(document, line, "a tab", "spaces (YAML forbids tabs for indentation)")
-    return _fatal(document, max(line, 1), fault, "YAML", fault)
+        return _with_final_error(document, line, "a tab", "spaces (YAML forbids tabs for indentation)")
+    return _with_final_error(document, max(line, 1), fault, "YAML", fault)
 
 
-def _fatal(document: Document, line: int, found: str, meant: str, message: str = "") -> ConfigErrors:
+def _with_final_error(
+    document: Document, line: int, found: str, meant: str, message: str = ""
+) -> ConfigErrors:
     """Return the mistakes noted so far, with a final one."""
     text = message or f"found {found}, expected {meant}"
     return ConfigErrors([*document.errors, ConfigError(document.file, line, "", found, meant, text)])

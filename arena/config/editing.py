@@ -39,22 +39,23 @@ def block_lines(block: Block) -> list[str]:
     lines = []
 
     for key, value in block.items():
-        lines.append(f"{key}: {_text(value)}")
+        lines.append(f"{key}: {_one_line_yaml(value)}")
         if key == "max_cost" and "price" not in block:
             lines[-1] += "   # dollars that a call counts until `price` is set"
             lines.append(PRICE_NOTE)
 
-    return [f"- {lines[0]}", *(f"  {line}" for line in lines[1:])]
+    first, *others = lines
+    return [f"- {first}", *(f"  {line}" for line in others)]
 
 
-def _text(value: Any) -> str:
+def _one_line_yaml(value: Any) -> str:
     """Return a value on one line.
 
-    >>> _text({"model": "openai/gpt-5.6", "name": "no", "seconds": 1.5, "price": None})
+    >>> _one_line_yaml({"model": "openai/gpt-5.6", "name": "no", "seconds": 1.5, "price": None})
     '{model: openai/gpt-5.6, name: "no", seconds: 1.5, price: null}'
     """
     if isinstance(value, Mapping):
-        pairs = [f"{key}: {_text(inner)}" for key, inner in value.items()]
+        pairs = [f"{key}: {_one_line_yaml(inner)}" for key, inner in value.items()]
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _RESERVED:
         return value
@@ -65,10 +66,10 @@ def with_agents(text: str, blocks: Sequence[Block]) -> str:
     """Return the text of a config with more agents at the end of its list."""
     root = YAML(typ="safe", pure=True).compose(text)
     agents: SequenceNode = next(value for key, value in root.value if key.value == "agents")
-    if agents.flow_style:
-        end = agents.end_mark.index - 1
-        items = ", ".join(map(_text, blocks))
-        return f"{text[:end]}, {items}{text[end:]}"
+    if agents.flow_style:  # a list in brackets
+        closing_bracket = agents.end_mark.index - 1
+        items = ", ".join(map(_one_line_yaml, blocks))
+        return f"{text[:closing_bracket]}, {items}{text[closing_bracket:]}"
 
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = text.splitlines(keepends=True)
@@ -76,9 +77,10 @@ def with_agents(text: str, blocks: Sequence[Block]) -> str:
         lines[-1] += newline
 
     indent = " " * agents.start_mark.column
-    added = [f"{indent}{line}{newline}" for line in chain.from_iterable(map(block_lines, blocks))]
-    after = 1 + max(_last_lines(agents))
-    return "".join([*lines[:after], *added, *lines[after:]])
+    new_lines = chain.from_iterable(map(block_lines, blocks))
+    added = [f"{indent}{line}{newline}" for line in new_lines]
+    after_list = 1 + max(_last_lines(agents))
+    return "".join([*lines[:after_list], *added, *lines[after_list:]])
 
 
 def _last_lines(node: Node) -> Iterator[int]:
@@ -90,8 +92,9 @@ def _last_lines(node: Node) -> Iterator[int]:
         for child in node.value:
             yield from _last_lines(child)
     else:
-        is_block = isinstance(node, ScalarNode) and node.style in ("|", ">")
-        yield node.end_mark.line - is_block
+        # A text in block style ends where the next line begins.
+        is_block_text = isinstance(node, ScalarNode) and node.style in ("|", ">")
+        yield node.end_mark.line - is_block_text
 
 
 @contextmanager
@@ -99,13 +102,13 @@ def edited(path: Path, blocks: Sequence[Block]) -> "Iterator[EditedConfig]":
     """Write a config with more agents beside its file, and yield it. Only `keep` replaces the file."""
     path = path.resolve()
     data = path.read_bytes()
-    before = load(path)
+    unchanged = load(path)
     text = with_agents(data.decode("utf-8"), blocks)
 
-    number, name = tempfile.mkstemp(prefix=".", suffix=".yaml", dir=path.parent)
+    descriptor, name = tempfile.mkstemp(prefix=".", suffix=".yaml", dir=path.parent)
     spare = Path(name)
     try:
-        with os.fdopen(number, "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             file.write(text.encode("utf-8"))
             file.flush()
             os.fsync(file.fileno())
@@ -115,9 +118,9 @@ def edited(path: Path, blocks: Sequence[Block]) -> "Iterator[EditedConfig]":
         except ConfigErrors as errors:
             raise ConfigErrors(replace(mistake, file=str(path)) for mistake in errors.errors) from errors
 
-        names = [agent.name for agent in before.agents]
-        names += [str(block["name"]) for block in blocks]
-        if [agent.name for agent in config.agents] != names:
+        expected_names = [agent.name for agent in unchanged.agents]
+        expected_names += [str(block["name"]) for block in blocks]
+        if [agent.name for agent in config.agents] != expected_names:
             raise ArenaError("not_editable", f"{path.name} has a layout to which agents can't be added", HINT)
         yield EditedConfig(path, data, spare, config)
     finally:

@@ -142,19 +142,21 @@ def missing_keys(agents: Iterable[AgentConfig], environ: Mapping[str, str]) -> d
 
 def key_places(agents: Iterable[AgentConfig], folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """Return where the key of each agent's model is read from, in words, by the agent's name."""
-    known = environment(folder, environ)
+    with_env_file = environment(folder, environ)
     places = {}
     for agent in agents:
-        place = key_place(model_settings(agent.settings), known, environ)
+        place = key_place(model_settings(agent.settings), with_env_file, environ)
         if place:
             places[agent.name] = place
     return places
 
 
-def key_place(settings: ModelSettings | None, known: Mapping[str, str], environ: Mapping[str, str]) -> str:
+def key_place(
+    settings: ModelSettings | None, with_env_file: Mapping[str, str], environ: Mapping[str, str]
+) -> str:
     """Return the variable that a model's key is read from, and whether `.env` adds it to the environment.
 
-    `known` is the environment with `.env`. The text is empty if no variable is known.
+    `with_env_file` is the environment with `.env`. The text is empty if no variable is known.
 
     >>> mine = ModelSettings(model="openai/mine", api_key_env="MY_KEY")
     >>> key_place(mine, {"MY_KEY": "…"}, {}), key_place(mine, {"MY_KEY": "…"}, {"MY_KEY": "…"})
@@ -164,7 +166,7 @@ def key_place(settings: ModelSettings | None, known: Mapping[str, str], environ:
     if not variables:
         return ""
 
-    variable = next((name for name in variables if known.get(name)), variables[0])
+    variable = next((name for name in variables if with_env_file.get(name)), variables[0])
     return variable if variable in environ else f"{variable} in .env"
 
 
@@ -203,11 +205,12 @@ def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
             continue
 
         quoted = QUOTED.fullmatch(value)
-        added[name] = quoted[2] if quoted else re.sub(r"(^|\s+)#.*", "", value)
+        without_comment = re.sub(r"(^|\s+)#.*", "", value)
+        added[name] = quoted[2] if quoted else without_comment
 
     if errors:
         raise ConfigErrors(errors)
-    return added | dict(environ)
+    return added | dict(environ)  # what is set outside takes precedence
 
 
 def readable_env(folder: Path) -> str | None:
@@ -222,11 +225,11 @@ def secrets_in_files(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the secrets in files: PGPASSWORD, if PGPASSWORD_FILE names a file and PGPASSWORD is not set."""
     secrets = {}
     for variable, path in environ.items():
-        match = SECRET_FILE.fullmatch(variable)
-        if not match or not path or environ.get(match[1]):
+        file_variable = SECRET_FILE.fullmatch(variable)
+        if not file_variable or not path or environ.get(file_variable[1]):
             continue
 
-        name = match[1]
+        name = file_variable[1]
         try:
             secrets[name] = Path(path).read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:

@@ -67,7 +67,8 @@ def quoted_value(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     if len(text) <= LONGEST_QUOTE:
         return text
-    return f"{text[:56]}…" + '"' * text.startswith('"')
+    closing_quote = '"' if text.startswith('"') else ""
+    return f"{text[:56]}…{closing_quote}"
 
 
 def suggestion(word: str, known: Sequence[str]) -> tuple[str, str]:
@@ -76,9 +77,9 @@ def suggestion(word: str, known: Sequence[str]) -> tuple[str, str]:
     >>> suggestion("shwo", ["show", "venue"]), suggestion("xyz", ["show", "venue"])
     (('show', 'Did you mean "show"?'), ('one of show, venue', 'Choose from: show, venue'))
     """
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    if near:
-        return near[0], f'Did you mean "{near[0]}"?'
+    similar = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    if similar:
+        return similar[0], f'Did you mean "{similar[0]}"?'
 
     listed = ", ".join(known) or "none"
     return f"one of {listed}", f"Choose from: {listed}"

@@ -21,7 +21,7 @@ from arena.config.code import (
     UnloadedSettings,
     command_text,
     extension_folders,
-    unloaded_stamp,
+    stamp_in_source,
 )
 from arena.config.document import Document
 from arena.config.errors import Key, quoted_value, suggestion
@@ -52,15 +52,16 @@ def kind_named(document: Document, key: Key, name: str) -> AgentKind | None:
     If the config is only read, an extension is not loaded, and its block is not checked.
     """
 
-    def get() -> AgentKind:
+    def load_kind() -> AgentKind:
         try:
             return kind(name, folders_of(document, "kinds"))
         except UntrustedExtension:
-            if document.code is not None:
+            is_only_read = document.code is None
+            if not is_only_read:
                 raise
             return AgentKind(name, "", UnloadedSettings, _unloaded_agent, looks_outside=True)
 
-    return named_extension(document, key, name, "kind", get)
+    return named_extension(document, key, name, "kind", load_kind)
 
 
 def _unloaded_agent(_settings: Any, _given: Given) -> Agent:
@@ -99,7 +100,10 @@ class AdapterChoice:
         return module
 
     def names(self, document: Document | None = None) -> list[str]:
-        """Return the names of all adapters, which are also the keys of their blocks in the section."""
+        """Return the names of all adapters, which are also the keys of their blocks in the section.
+
+        Those of extensions are left out without a document.
+        """
         home = Path(importlib.import_module(self.package).__path__[0])
         if document is None:
             return names(home)
@@ -108,9 +112,12 @@ class AdapterChoice:
     def own_keys(self, document: Document) -> dict[Key, Collection[str]]:
         """Return the keys of the adapter in use, by the key of its block; none of an extension."""
         chosen = self.chosen(document)
-        if chosen not in self.names():
+        is_packaged = chosen in self.names()
+        if not is_packaged:
             return {}
-        return {(self.section, chosen): self.load(chosen, document).Settings.model_fields}
+
+        settings = self.load(chosen, document).Settings
+        return {(self.section, chosen): settings.model_fields}
 
     def settings(self, document: Document, **inherited: Any) -> BaseModel | None:
         """Return the settings of the adapter in use; None, with the mistakes noted, if they are wrong.
@@ -120,6 +127,7 @@ class AdapterChoice:
         chosen = self.chosen(document)
         for name in self.names(document):
             if name != chosen and document.get(self.section, name) is not None:
+                # Only for the mistakes that it notes.
                 self._settings_of(name, document, **inherited)
 
         if not isinstance(chosen, str):
@@ -131,27 +139,28 @@ class AdapterChoice:
         key = (self.section, name)
         block = document.get(*key)
 
-        def get() -> ModuleType | UnloadedAdapter:
+        def load_adapter() -> ModuleType | UnloadedAdapter:
             try:
                 return self.load(name, document)
             except UntrustedExtension as error:
-                if document.code is not None:
+                is_only_read = document.code is None
+                if not is_only_read:
                     raise
                 values = block if isinstance(block, dict) else {}
-                return UnloadedAdapter(unloaded=values, stamp=unloaded_stamp(error.path))
+                return UnloadedAdapter(unloaded=values, stamp=stamp_in_source(error.path))
 
-        module = named_extension(document, (self.section, self.chooser), name, self.noun, get)
-        if module is None:
+        adapter = named_extension(document, (self.section, self.chooser), name, self.noun, load_adapter)
+        if adapter is None:
             return None
         if not isinstance(block, dict | None):
             document.add_error(key, quoted_value(block), "a block of keys and values")
             return None
-        if isinstance(module, UnloadedAdapter):
-            return module
+        if isinstance(adapter, UnloadedAdapter):
+            return adapter
 
-        fields = module.Settings.model_fields
+        fields = adapter.Settings.model_fields
         values = {field: value for field, value in inherited.items() if field in fields}
-        return validate(module.Settings, values | (block or {}), document, key)
+        return validate(adapter.Settings, values | (block or {}), document, key)
 
 
 VENUES = AdapterChoice("markets", "venue", "markets.venues", "venues", "venue", "venue")
@@ -189,11 +198,13 @@ def folders_of(document: Document, group: str) -> tuple[ExtensionFolder, ...]:
     return extension_folders(Path(document.file).parent, group, document.code)
 
 
-def named_extension(document: Document, key: Key, name: str, noun: str, get: Callable[[], T]) -> T | None:
-    """Return the result of `get`; None, with the mistake noted, if the extension can't be loaded."""
+def named_extension(
+    document: Document, key: Key, name: str, noun: str, load_extension: Callable[[], T]
+) -> T | None:
+    """Return what is loaded; None, with the mistake noted, if the extension can't be loaded."""
     _note_unused(document, key, name, noun)
     try:
-        return get()
+        return load_extension()
     except UnknownExtension as error:
         meant, hint = suggestion(name, error.known)
         if noun == "prompt" and name.endswith(".md"):
@@ -219,16 +230,16 @@ def named_extension(document: Document, key: Key, name: str, noun: str, get: Cal
 
 def _note_unused(document: Document, key: Key, name: str, noun: str) -> None:
     """Note a file beside the config that nothing would use, because the package's own has its name."""
-    group, own, suffix = OWN_FILES[noun]
+    extensions_folder, own_folder, suffix = OWN_FILES[noun]
     file = f"{name}{suffix}"
-    if document.code is None or not (own / file).is_file():
+    if document.code is None or not (own_folder / file).is_file():
         return
 
     folder = Path(document.file).parent
-    places = [f"extensions/{group}/{file}"]
+    unused_places = [f"extensions/{extensions_folder}/{file}"]
     if noun == "kind" and not _is_function_file(document, name):
-        places.append(f"extensions/{file}")
-    for place in places:
+        unused_places.append(f"extensions/{file}")
+    for place in unused_places:
         if (folder / place).is_file():
             message = f"{place} is never used, because {name} is a {noun} of the arena's own. Rename the file"
             document.add_error(key, quoted_value(name), "the name of one file alone", message)

@@ -35,8 +35,8 @@ def seconds(text: object, least: int = 1) -> int:
     >>> seconds("120s"), seconds("15m"), seconds("2h"), seconds("60d"), seconds("0s", least=0)
     (120, 900, 7200, 5184000, 0)
     """
-    match = _match(r"(\d{1,9})\s*([smhdw])", text)
-    length = -1
+    match = _full_match(r"(\d{1,9})\s*([smhdw])", text)
+    length = -1  # less than the least of any duration
     if match is not None:
         length = int(match[1]) * UNITS[match[2]]
 
@@ -47,7 +47,7 @@ def seconds(text: object, least: int = 1) -> int:
     return length
 
 
-def _match(pattern: str, value: object) -> re.Match[str] | None:
+def _full_match(pattern: str, value: object) -> re.Match[str] | None:
     """Match a whole value; return None if it is no text."""
     return re.fullmatch(pattern, value) if isinstance(value, str) else None
 
@@ -74,9 +74,10 @@ def short_cadence(text: object) -> object:
         return text
 
     words = text.strip().lower()
-    match = re.fullmatch(rf"every\s+(?:(\d+)\s*)?({'|'.join(UNIT_NAMES)})s?", words)
-    if match is not None:
-        return f"{match[1] or 1}{UNIT_NAMES[match[2]]}"
+    interval = re.fullmatch(rf"every\s+(?:(\d+)\s*)?({'|'.join(UNIT_NAMES)})s?", words)
+    if interval is not None:
+        number = interval[1] or 1
+        return f"{number}{UNIT_NAMES[interval[2]]}"
     return CADENCE_WORDS.get(words) or words.removeprefix("every ").strip()
 
 
@@ -125,40 +126,44 @@ def cadence(text: object) -> Cadence:
     return Cadence() if text == "off" else _cadence(text, SHORTEST, CADENCE)
 
 
-def decisions(text: object) -> Cadence:
+def decision_cadence(text: object) -> Cadence:
     """Return the cadence of a cohort's decisions after its first round.
 
-    >>> str(decisions("weekly")), str(decisions("every 15 minutes")), str(decisions("every day at 09:30"))
-    ('weekly', '15m', 'daily at 09:30')
+    >>> str(decision_cadence("weekly")), str(decision_cadence("every 15 minutes"))
+    ('weekly', '15m')
+    >>> str(decision_cadence("every day at 09:30"))
+    'daily at 09:30'
     """
     return _cadence(text, 1, EVERY)
 
 
-def kept(text: object) -> int | None:
+def seconds_kept(text: object) -> int | None:
     """Return for how many seconds something is kept; None, for ever, if that is `off`.
 
-    >>> kept("90d"), kept("off")
+    >>> seconds_kept("90d"), seconds_kept("off")
     (7776000, None)
     """
     return None if text in ("off", None) else seconds(text)
 
 
-def _cadence(text: object, least: int, meant: str) -> Cadence:
-    """Return a cadence: daily at a time, at an interval of at least `least` seconds, or weekly."""
+def _cadence(text: object, least_seconds: int, meant: str) -> Cadence:
+    """Return a cadence: daily at a time, at an interval of at least so many seconds, or weekly."""
     short = short_cadence(text)
-    daily = _match(r"(?:daily|day) at ([01]\d|2[0-3]):([0-5]\d)", short)
+    daily = _full_match(r"(?:daily|day) at ([01]\d|2[0-3]):([0-5]\d)", short)
     if daily is not None:
-        return Cadence(timedelta(days=1), timedelta(hours=int(daily[1]), minutes=int(daily[2])))
+        time_of_day = timedelta(hours=int(daily[1]), minutes=int(daily[2]))
+        return Cadence(timedelta(days=1), time_of_day)
 
     try:
-        return Cadence(timedelta(seconds=seconds(short, least)))
+        return Cadence(timedelta(seconds=seconds(short, least_seconds)))
     except PydanticCustomError:
         pass  # it may be a weekday
 
     try:
-        return Cadence(WEEK, start(short).on_or_after(SUNDAY) - SUNDAY)
+        since_sunday = start(short).on_or_after(SUNDAY) - SUNDAY
     except PydanticCustomError as error:
         raise error_expecting(meant) from error
+    return Cadence(WEEK, since_sunday)
 
 
 def as_plain(value: object, unit: str = "") -> Any:
@@ -187,7 +192,7 @@ def as_plain(value: object, unit: str = "") -> Any:
     return str(value)
 
 
-def amount(least: int, most: int, meant: str) -> Callable[[object], int]:
+def millionths_reader(least: int, most: int, meant: str) -> Callable[[object], int]:
     """Return a function that reads a number into millionths, between two bounds in millionths."""
 
     def read(value: object) -> int:
@@ -197,14 +202,15 @@ def amount(least: int, most: int, meant: str) -> Callable[[object], int]:
             raise error_expecting(meant)
 
         exact = millionths(value)
-        if float(decimal(exact)) != value:
+        has_more_decimals = float(decimal(exact)) != value
+        if has_more_decimals:
             raise error_expecting(f"{meant}, with at most six decimals")
         return exact
 
     return read
 
 
-def _meant(words: str, unit: str = "") -> WithJsonSchema:
+def _described_type(words: str, unit: str = "") -> WithJsonSchema:
     """Describe a type for messages and for the list of keys: in words, and by what its numbers count."""
     return WithJsonSchema({"meant": words, "unit": unit})
 
@@ -215,17 +221,27 @@ _PRICE = "dollars a share, such as 0.05, from 0 to 1"
 _SHARE = "a part of the cash, such as 0.25, above 0 and at most 1"
 _PART = "a part of the whole, such as 0.8, above 0 and at most 1"
 
-Dollars = Annotated[int, PlainValidator(amount(0, BILLION * ONE, _SPEND)), _meant(_SPEND, "millionths")]
-Stake = Annotated[int, PlainValidator(amount(1, BILLION * ONE, _STAKE)), _meant(_STAKE, "millionths")]
-PriceGap = Annotated[int, PlainValidator(amount(0, ONE, _PRICE)), _meant(_PRICE, "millionths")]
-Share = Annotated[int, PlainValidator(amount(1, ONE, _SHARE)), _meant(_SHARE, "millionths")]
-Part = Annotated[int, PlainValidator(amount(1, ONE, _PART)), _meant(_PART, "millionths")]
-Seconds = Annotated[int, PlainValidator(seconds), _meant(DURATION, "seconds")]
-Wait = Annotated[int, PlainValidator(partial(seconds, least=0)), _meant(DURATION, "seconds")]
-Kept = Annotated[int | None, PlainValidator(kept), _meant(f'{DURATION}, or "off"', "seconds")]
-Decisions = Annotated[Cadence, PlainValidator(decisions), _meant(EVERY)]
-Weekly = Annotated[Start, PlainValidator(start), _meant(START)]
-When = Annotated[Cadence, PlainValidator(cadence), _meant(CADENCE)]
+Dollars = Annotated[
+    int, PlainValidator(millionths_reader(0, BILLION * ONE, _SPEND)), _described_type(_SPEND, "millionths")
+]
+Stake = Annotated[
+    int, PlainValidator(millionths_reader(1, BILLION * ONE, _STAKE)), _described_type(_STAKE, "millionths")
+]
+PriceGap = Annotated[
+    int, PlainValidator(millionths_reader(0, ONE, _PRICE)), _described_type(_PRICE, "millionths")
+]
+Share = Annotated[
+    int, PlainValidator(millionths_reader(1, ONE, _SHARE)), _described_type(_SHARE, "millionths")
+]
+Part = Annotated[int, PlainValidator(millionths_reader(1, ONE, _PART)), _described_type(_PART, "millionths")]
+Seconds = Annotated[int, PlainValidator(seconds), _described_type(DURATION, "seconds")]
+Wait = Annotated[int, PlainValidator(partial(seconds, least=0)), _described_type(DURATION, "seconds")]
+Kept = Annotated[
+    int | None, PlainValidator(seconds_kept), _described_type(f'{DURATION}, or "off"', "seconds")
+]
+Decisions = Annotated[Cadence, PlainValidator(decision_cadence), _described_type(EVERY)]
+Weekly = Annotated[Start, PlainValidator(start), _described_type(START)]
+When = Annotated[Cadence, PlainValidator(cadence), _described_type(CADENCE)]
 Count = Annotated[int, Field(ge=1, le=MOST)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
@@ -271,14 +287,14 @@ def endpoint(text: object) -> Endpoint:
     if text == "off":
         return Endpoint()
 
-    match = _match(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})", text)
+    match = _full_match(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})", text)
     if match is None or not 0 < int(match[3]) < 2**16:
         raise error_expecting(ENDPOINT)
 
-    numeric, host, port = match.groups()
-    if numeric:
+    numeric_host, host, port = match.groups()
+    if numeric_host:
         try:
-            host = str(ip_address(numeric))
+            host = str(ip_address(numeric_host))
         except ValueError as error:
             raise error_expecting(ENDPOINT) from error
 
@@ -319,18 +335,20 @@ def _heads(value: object) -> str | list[str] | None:
     if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
         return value
 
-    for old in ("file", "command"):
-        if isinstance(value, dict) and old in value:
-            words = f"`heads` takes the value of `{old}` itself: write `heads: {HEADS_EXAMPLES[old]}`"
-            raise error_expecting(HEADS, words=words, at=old)
+    # An earlier version took a block with one of these keys.
+    for old_key in ("file", "command"):
+        if isinstance(value, dict) and old_key in value:
+            example = HEADS_EXAMPLES[old_key]
+            words = f"`heads` takes the value of `{old_key}` itself: write `heads: {example}`"
+            raise error_expecting(HEADS, words=words, at=old_key)
     raise error_expecting(HEADS)
 
 
 VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 WEB = "an address that begins with https:// or http://"
 WEBHOOK = f"{WEB}, or $NAME"
-WebhookAddress = Annotated[str, AfterValidator(_webhook), _meant(WEBHOOK)]
+WebhookAddress = Annotated[str, AfterValidator(_webhook), _described_type(WEBHOOK)]
 HEADS = "a file, or a list of a program and its arguments"
 HEADS_EXAMPLES = {"file": "mounted/heads.jsonl", "command": "[./publish.sh, origin]"}
-Heads = Annotated[str | list[str] | None, PlainValidator(_heads), _meant(HEADS)]
-Listen = Annotated[Endpoint, PlainValidator(endpoint), _meant(ENDPOINT)]
+Heads = Annotated[str | list[str] | None, PlainValidator(_heads), _described_type(HEADS)]
+Listen = Annotated[Endpoint, PlainValidator(endpoint), _described_type(ENDPOINT)]

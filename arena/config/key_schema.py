@@ -43,10 +43,12 @@ def describe_keys(model: type[BaseModel]) -> dict[str, tuple[str, str]]:
     described = {}
 
     for key, part in keys_of(schema.root).items():
-        options = [part] if "meant" in part else schema.resolve(part)
-        options = _without_null(options)
-        unit = next((str(option["unit"]) for option in options if option.get("unit")), "")
-        described[key] = schema.describe(options), unit
+        # A part with words of its own is described by them, whatever it refers to.
+        alternatives = [part] if "meant" in part else schema.resolve(part)
+        alternatives = _without_null(alternatives)
+        units = [str(alternative["unit"]) for alternative in alternatives if alternative.get("unit")]
+        unit = units[0] if units else ""
+        described[key] = schema.describe(alternatives), unit
 
     return described
 
@@ -57,9 +59,9 @@ def keys_of(part: Part) -> dict[str, Part]:
     return keys
 
 
-def _without_null(options: Sequence[Part]) -> list[Part]:
+def _without_null(alternatives: Sequence[Part]) -> list[Part]:
     """Return alternatives without the one for no value."""
-    return [option for option in options if option.get("type") != "null"]
+    return [alternative for alternative in alternatives if alternative.get("type") != "null"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,33 +92,34 @@ class KeySchema:
             name = part["$ref"].rsplit("/", 1)[-1]
             return self.resolve(self.root["$defs"][name])
 
-        options = []
-        for option in part.get("anyOf", ()):
-            options += self.resolve(option)
-        return options or [part]
+        alternatives = []
+        for alternative in part.get("anyOf", ()):
+            alternatives += self.resolve(alternative)
+        return alternatives or [part]
 
     def at(self, key: Key) -> list[Part]:
         """Return what may stand at a key. Steps that are names of types are left out."""
-        options = self.resolve(self.root) if self.root else []
+        alternatives = self.resolve(self.root) if self.root else []
 
         for step in key:
             below = []
-            for option in options:
-                inner = option.get("items") if isinstance(step, int) else keys_of(option).get(step)
+            for part in alternatives:
+                inner = part.get("items") if isinstance(step, int) else keys_of(part).get(step)
                 if isinstance(inner, dict):
                     below += self.resolve(inner)
-            options = below or options
+            # A step that leads nowhere is the name of a type, which pydantic puts into its locations.
+            alternatives = below or alternatives
 
-        return _without_null(options) or options
+        return _without_null(alternatives) or alternatives
 
     def choices(self, key: Key) -> list[str]:
         """Return the words that a key can take."""
         choices = []
-        for option in self.at(key):
-            choices += option.get("enum", [option.get("const", "")])
+        for alternative in self.at(key):
+            choices += alternative.get("enum", [alternative.get("const", "")])
         return [str(choice) for choice in choices if choice]
 
-    def describe(self, options: Sequence[Part]) -> str:
+    def describe(self, alternatives: Sequence[Part]) -> str:
         """Return alternatives in words.
 
         >>> KeySchema({}).describe([{"type": "integer", "minimum": 1}, {"type": "string", "maxLength": 64}])
@@ -124,7 +127,7 @@ class KeySchema:
         >>> KeySchema({}).describe([{"enum": ["shown", "hidden"]}])
         'one of shown, hidden'
         """
-        return " or ".join(map(self._describe_one, options))
+        return " or ".join(map(self._describe_one, alternatives))
 
     def _describe_one(self, part: Part) -> str:
         """Return one alternative in words."""

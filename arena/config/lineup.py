@@ -42,7 +42,7 @@ def read_agents(document: Document) -> dict[int, AgentConfig]:
         document.add_error(("agents",), quoted_value(blocks), meant)
         return {}
 
-    shared = _shared(document)
+    shared = _settings_for_all(document)
     agents = {}
     for index, block in enumerate(blocks):
         key: Key = ("agents", index)
@@ -51,17 +51,17 @@ def read_agents(document: Document) -> dict[int, AgentConfig]:
             document.add_error(key, quoted_value(block), meant)
             continue
 
-        agent = _agent(document, key, block, shared)
+        agent = _read_agent(document, key, block, shared)
         if agent is not None:
             agents[index] = agent
 
-    names = _names(document, blocks)
-    _check_of(document, agents, names)
+    names = _check_names(document, blocks)
+    _check_needed_agents(document, agents, names)
     _check_cycles(document, agents)
     return agents
 
 
-def _shared(document: Document) -> Block:
+def _settings_for_all(document: Document) -> Block:
     """Return the valid keys of the `ask` block. Note what the settings of the kind `llm` do not take."""
     ask = document.get("ask")
     if ask is None:
@@ -72,7 +72,7 @@ def _shared(document: Document) -> Block:
 
     llm = kind("llm").settings
     shared = {}
-    for name, value in _in_seconds(document, ("ask",), ask, {"timeout"}).items():
+    for name, value in _with_durations_in_seconds(document, ("ask",), ask, {"timeout"}).items():
         if name in NOT_SHARED:
             meant = f"`{name}` in a block under agents"
             message = "this key belongs to an agent: move it to a block under agents"
@@ -82,7 +82,7 @@ def _shared(document: Document) -> Block:
     return shared
 
 
-def _agent(document: Document, key: Key, block: Block, shared: Block) -> AgentConfig | None:
+def _read_agent(document: Document, key: Key, block: Block, shared: Block) -> AgentConfig | None:
     """Return the agent of a block; None, with the mistakes noted, if there are any."""
     kind_name = block.get("kind", "llm")
     if not isinstance(kind_name, str):
@@ -99,14 +99,14 @@ def _agent(document: Document, key: Key, block: Block, shared: Block) -> AgentCo
     if model is UnloadedSettings:
         settings = UnloadedSettings(unloaded=own)
     else:
-        own = _in_seconds(document, key, own, DURATIONS & model.model_fields.keys())
+        own = _with_durations_in_seconds(document, key, own, DURATIONS & model.model_fields.keys())
         if issubclass(model, ModelSettings):
             own = _inherit(own, shared, model)
         settings = validate(model, own, document, key, OWN_KEYS)
 
     if settings is None:
         return None
-    return AgentConfig(_name(block), agent_kind.name, settings, document.line(key))
+    return AgentConfig(_agent_name(block), agent_kind.name, settings, document.line(key))
 
 
 def _inherit(own: Block, shared: Block, model: type[BaseModel]) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def _inherit(own: Block, shared: Block, model: type[BaseModel]) -> dict[str, Any
     return settings
 
 
-def _in_seconds(document: Document, key: Key, block: Block, names: Set[str]) -> dict[str, Any]:
+def _with_durations_in_seconds(document: Document, key: Key, block: Block, names: Set[str]) -> dict[str, Any]:
     """Return a block with its durations, which are written "120s", in seconds."""
     result = dict(block)
     for name in sorted(names & block.keys()):
@@ -133,47 +133,47 @@ def _in_seconds(document: Document, key: Key, block: Block, names: Set[str]) -> 
     return result
 
 
-def _source(block: Block) -> str | None:
+def _naming_key(block: Block) -> str | None:
     """Return the key that names an agent: its name, else its model, else its kind."""
     return next((key for key in ("name", "model", "kind") if key in block), None)
 
 
-def _name(block: Block) -> str:
-    """Return an agent's name."""
-    return str(block.get(_source(block) or "", ""))
+def _agent_name(block: Block) -> str:
+    """Return an agent's name; empty if its block has no key that names it."""
+    return str(block.get(_naming_key(block) or "", ""))
 
 
-def _names(document: Document, blocks: list[Any]) -> list[str]:
+def _check_names(document: Document, blocks: list[Any]) -> list[str]:
     """Return all names, also of faulty blocks; note names that are invalid, taken or reserved."""
-    first: dict[str, int] = {}
+    first_index: dict[str, int] = {}
 
     for index, block in enumerate(blocks):
-        source = _source(block) if isinstance(block, dict) else None
-        if source is None or (source != "name" and not isinstance(block[source], str)):
+        naming_key = _naming_key(block) if isinstance(block, dict) else None
+        if naming_key is None or (naming_key != "name" and not isinstance(block[naming_key], str)):
             continue  # noted already
 
-        name = _name(block)
-        key: Key = ("agents", index, source)
-        found = quoted_value(block[source])
-        if not isinstance(block[source], str) or not re.fullmatch(NAME, name):
-            remedy = "" if source == "name" else ". Add a `name`"
-            document.add_error(key, found, NAME_MEANT, f"found {found}, expected {NAME_MEANT}{remedy}")
-        elif name in first:
-            other = f"agents[{first[name]}] on line {document.line(('agents', first[name]))}"
+        name = _agent_name(block)
+        key: Key = ("agents", index, naming_key)
+        quoted = quoted_value(block[naming_key])
+        if not isinstance(block[naming_key], str) or not re.fullmatch(NAME, name):
+            remedy = "" if naming_key == "name" else ". Add a `name`"
+            document.add_error(key, quoted, NAME_MEANT, f"found {quoted}, expected {NAME_MEANT}{remedy}")
+        elif name in first_index:
+            other = f"agents[{first_index[name]}] on line {document.line(('agents', first_index[name]))}"
             message = f'the name "{name}" is taken by {other}. Give this agent another `name`'
-            document.add_error(key, found, "a unique name", message)
+            document.add_error(key, quoted, "a unique name", message)
         elif name == MARKET_NAME and block.get("kind", "llm") != MARKET_NAME:
             message = f'the name "{name}" is reserved for the kind {name}. Give this agent another `name`'
-            document.add_error(key, found, "another name", message)
+            document.add_error(key, quoted, "another name", message)
         elif name == COMMUNITY_NAME:
             message = f'the name "{name}" is reserved for the median of all. Give this agent another `name`'
-            document.add_error(key, found, "another name", message)
-        first.setdefault(name, index)
+            document.add_error(key, quoted, "another name", message)
+        first_index.setdefault(name, index)
 
-    return list(first)
+    return list(first_index)
 
 
-def _check_of(document: Document, agents: Mapping[int, AgentConfig], names: list[str]) -> None:
+def _check_needed_agents(document: Document, agents: Mapping[int, AgentConfig], names: list[str]) -> None:
     """Note each name under `of` that no agent has."""
     for index, agent in agents.items():
         for number, name in enumerate(agent.of):
@@ -181,7 +181,7 @@ def _check_of(document: Document, agents: Mapping[int, AgentConfig], names: list
                 continue
 
             key: Key = ("agents", index, "of")
-            if (*key, number) in document.lines:
+            if (*key, number) in document.lines:  # an item of a list has a line of its own
                 key = (*key, number)
             meant, hint = suggestion(name, names)
             quoted = quoted_value(name)
@@ -191,14 +191,15 @@ def _check_of(document: Document, agents: Mapping[int, AgentConfig], names: list
 def _check_cycles(document: Document, agents: Mapping[int, AgentConfig]) -> None:
     """Note each cycle of agents that wait for one another, at the first of them in the list."""
     indexes: dict[str, int] = {}
-    waiting: dict[str, tuple[str, ...]] = {}
+    waiting_for: dict[str, tuple[str, ...]] = {}
     for index, agent in agents.items():
         indexes.setdefault(agent.name, index)
-        waiting[agent.name] = agent.of
+        waiting_for[agent.name] = agent.of
 
+    # The sorter reports one cycle at a time: remove it and look for the next.
     while True:
         try:
-            TopologicalSorter(waiting).prepare()
+            TopologicalSorter(waiting_for).prepare()
             return
         except CycleError as error:
             cycle = error.args[1][:0:-1]  # each waits for the next
@@ -209,4 +210,4 @@ def _check_cycles(document: Document, agents: Mapping[int, AgentConfig]) -> None
         key = ("agents", indexes[cycle[start]], "of")
         document.add_error(key, path, "agents that don't depend on each other", message)
         for name in cycle:
-            del waiting[name]
+            del waiting_for[name]

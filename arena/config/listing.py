@@ -64,8 +64,9 @@ def key_rows(model: type[BaseModel], skip: tuple[str, ...] = ()) -> tuple[KeyRow
     for name, field in model.model_fields.items():
         key = field.alias or name
         extra = field.json_schema_extra
-        is_inline = isinstance(extra, dict) and extra.get("inline")  # a block that takes one row
-        if key in hidden or (section_of(field.annotation) and not is_inline):
+        takes_one_row = isinstance(extra, dict) and extra.get("inline")
+        is_own_section = section_of(field.annotation) and not takes_one_row
+        if key in hidden or is_own_section:
             continue
 
         takes, unit = described[key]
@@ -86,22 +87,22 @@ def section_of(annotation: object) -> type[BaseModel] | None:
 def sections() -> Iterator[SectionRows]:
     """Yield every block of a config but the agents', in the order of the file."""
     yield SectionRows((), "", key_rows(FixedSections))
-    adapters = {choice.section: choice for choice in (VENUES, SOURCES)}
+    choices = {choice.section: choice for choice in (VENUES, SOURCES)}
 
-    for name, section in _blocks(FixedSections):
+    for name, section in _inner_blocks(FixedSections):
         yield SectionRows((name,), str(getdoc(section)), key_rows(section))
-        for inner_name, block in _blocks(section):
+        for inner_name, block in _inner_blocks(section):
             yield SectionRows((name, inner_name), str(getdoc(block)), key_rows(block))
 
-        for adapter in adapters[name].names() if name in adapters else ():
-            settings = load(adapters[name].package, adapter).Settings
+        for adapter in choices[name].names() if name in choices else ():
+            settings = load(choices[name].package, adapter).Settings
             if settings.model_fields:
                 yield SectionRows((name, adapter), str(getdoc(settings)), key_rows(settings))
 
     yield SectionRows(("ask",), ASK, key_rows(kind("llm").settings, skip=NOT_SHARED))
 
 
-def _blocks(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+def _inner_blocks(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
     """Yield the blocks within a block, by their keys."""
     for name, field in model.model_fields.items():
         block = section_of(field.annotation)
@@ -144,7 +145,7 @@ def _comment(block: CommentedMap, key: str, lines: list[str], depth: int) -> Non
 def effective(config: Config) -> dict[str, Any]:
     """Return the settings in effect, defaults included, as plain data. What is not set is left out."""
     settings: dict[str, Any] = {"database": config.database, "seed": config.seed}
-    for name, _ in _blocks(FixedSections):
+    for name, _ in _inner_blocks(FixedSections):
         settings[name] = settings_data(getattr(config, name))
 
     settings["markets"][config.markets.venue] = settings_data(config.venue_settings)
@@ -175,7 +176,11 @@ def settings_data(model: BaseModel) -> dict[str, Any]:
 
         key = field.alias or name
         value = getattr(model, name)
-        plain = settings_data(value) if isinstance(value, BaseModel) else as_plain(value, described[key][1])
+        if isinstance(value, BaseModel):
+            plain = settings_data(value)
+        else:
+            _takes, unit = described[key]
+            plain = as_plain(value, unit)
         if plain not in (None, "", {}):
             settings[key] = plain
     return settings

@@ -28,7 +28,7 @@ from arena.config.extensions import (
 from arena.config.field_types import WEB, is_address
 from arena.config.lineup import read_agents
 from arena.config.model import AgentConfig, Config
-from arena.config.prompts import fit_prices, read_prompts, without_bets
+from arena.config.prompts import hide_unshown_prices, read_prompts, without_bets
 from arena.config.public import read_public
 from arena.config.sections import SEASONS, FixedSections, WatchSection
 from arena.config.validation import validate
@@ -93,10 +93,11 @@ def load(
     if document.errors or sections is None or venue is None or evidence is None:
         raise ConfigErrors(document.errors)
 
-    without_job = {} if sections.publish.directory else {"publish": Cadence()}
+    # Without a folder for the site, the job that publishes it is off.
+    jobs_off = {} if sections.publish.directory else {"publish": Cadence()}
     computed = {
-        "database": database or _address(sections.database, path.parent),
-        "run": sections.run.model_copy(update=without_job),
+        "database": database or _record_address(sections.database, path.parent),
+        "run": sections.run.model_copy(update=jobs_off),
     }
     return Config(
         **dict(sections) | computed,
@@ -121,8 +122,8 @@ def _line_up(
         agents = without_bets(agents)
 
     prompts = read_prompts(document, agents, markets, has_market)
-    agents = fit_prices(document, agents, prompts)
-    return _with_limits(agents, markets), prompts
+    agents = hide_unshown_prices(document, agents, prompts)
+    return _with_call_limits(agents, markets), prompts
 
 
 def _check_environment(
@@ -144,7 +145,7 @@ def _check_environment(
         check_webhook_variable(document, sections.watch, environ)
 
 
-def _address(database: str, folder: Path) -> str:
+def _record_address(database: str, folder: Path) -> str:
     """Return the address of the config's record: a URL, or a path that starts from the config's folder."""
     if "://" in database:
         return database
@@ -155,14 +156,18 @@ def _stamp(document: Document, venue: BaseModel) -> str:
     """Return the stamp of the venue in use: `live`, `replay` or `simulated`."""
     if isinstance(venue, UnloadedAdapter):
         return venue.stamp
-    return venue_stamp(VENUES.load(VENUES.chosen(document), document), venue)
+
+    module = VENUES.load(VENUES.chosen(document), document)
+    return venue_stamp(module, venue)
 
 
 def _has_market(document: Document, venue: BaseModel) -> bool:
     """Tell whether anything can be bought at the venue in use, assuming so if it was not loaded."""
     if isinstance(venue, UnloadedAdapter):
         return True
-    return bool(getattr(VENUES.load(VENUES.chosen(document), document), "HAS_MARKET", True))
+
+    module = VENUES.load(VENUES.chosen(document), document)
+    return bool(getattr(module, "HAS_MARKET", True))
 
 
 def _check_fill_at(document: Document, venue: BaseModel | None, sections: FixedSections) -> None:
@@ -183,30 +188,31 @@ def _fixed_sections(document: Document) -> FixedSections | None:
     """
     data = {key: value for key, value in document.value.items() if key not in SEPARATE_SECTIONS}
 
-    blocks: dict[Key, Collection[str]] = {}
+    adapter_keys: dict[Key, Collection[str]] = {}
     for choice in (VENUES, SOURCES):
-        blocks |= choice.own_keys(document)
+        adapter_keys |= choice.own_keys(document)
         block = data.get(choice.section)
         if isinstance(block, dict):
             adapters = {*choice.names(document), str(block.get(choice.chooser))}
             data[choice.section] = {key: value for key, value in block.items() if key not in adapters}
 
-    for section, keys in SEASONS.get(str(data.get("season")), {}).items():
+    preset = SEASONS.get(str(data.get("season")), {})
+    for section, preset_keys in preset.items():
         block = data.get(section)
         if block is None or isinstance(block, dict):
-            data[section] = {**keys, **(block or {})}
+            data[section] = {**preset_keys, **(block or {})}  # what the config sets takes precedence
 
-    return validate(FixedSections, data, document, (), SEPARATE_SECTIONS, blocks)
+    return validate(FixedSections, data, document, (), SEPARATE_SECTIONS, adapter_keys)
 
 
-def _with_limits(agents: Mapping[int, AgentConfig], markets: int) -> dict[int, AgentConfig]:
+def _with_call_limits(agents: Mapping[int, AgentConfig], markets: int) -> dict[int, AgentConfig]:
     """Return the agents with the limits of their calls computed, where the config does not set them."""
-    fitted = dict(agents)
+    with_limits_by_index = dict(agents)
     for index, agent in agents.items():
         settings = model_settings(agent.settings)
         if settings is not None:
-            fitted[index] = replace(agent, settings=with_limits(settings, markets))
-    return fitted
+            with_limits_by_index[index] = replace(agent, settings=with_limits(settings, markets))
+    return with_limits_by_index
 
 
 def _check_prices(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
@@ -239,9 +245,11 @@ def _check_prices(document: Document, agents: Mapping[int, AgentConfig], section
                 f"no price is known for {settings.model}, so the budget can't be enforced. Add {meant} "
                 "to this agent; use 0 for both if it is free"
             )
-            near = near_model(settings.model)
-            if near:
-                message = f"litellm doesn't know {settings.model}. Did you mean {near}? If not: {message}"
+            similar_model = near_model(settings.model)
+            if similar_model:
+                message = (
+                    f"litellm doesn't know {settings.model}. Did you mean {similar_model}? If not: {message}"
+                )
             document.add_error(("agents", index, "model"), quoted_value(settings.model), meant, message)
 
 
@@ -255,29 +263,30 @@ def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections
                 _check_tool(document, ("agents", index, "tools"), name, agent.name, sees_prices, sections)
 
         model = model_settings(agent.settings)
-        option = "" if model is None else own_search(model)
-        if not option or (sees_prices and not sections.budget.limits):
+        search_option = "" if model is None else own_search(model)
+        if not search_option or (sees_prices and not sections.budget.limits):
             continue
 
         reason = "at a cost that no budget bounds"
         if not sees_prices:
             reason = f"and find prices, which {agent.name} must not see"
         message = (
-            f"{option} lets the provider search on its own, {reason}. Remove it, and give it "
+            f"{search_option} lets the provider search on its own, {reason}. Remove it, and give it "
             "`tools: [search, read]`"
         )
-        document.add_error(("agents", index), option, "tools: [search, read]", message)
+        document.add_error(("agents", index), search_option, "tools: [search, read]", message)
 
 
 def _check_judge(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
     """Note a judge of evidence that is no agent with a model."""
     judge = sections.evidence.judge
-    asking = [agent.name for agent in agents.values() if model_settings(agent.settings) is not None]
-    if judge is not None and judge not in asking:
-        message = f"no agent {judge} has a model to judge texts with"
-        document.add_error(
-            ("evidence", "judge"), judge, f"one of {', '.join(asking) or 'the agents with a model'}", message
-        )
+    with_model = [agent.name for agent in agents.values() if model_settings(agent.settings) is not None]
+    if judge is None or judge in with_model:
+        return
+
+    message = f"no agent {judge} has a model to judge texts with"
+    expected = f"one of {', '.join(with_model) or 'the agents with a model'}"
+    document.add_error(("evidence", "judge"), judge, expected, message)
 
 
 def _check_tool(

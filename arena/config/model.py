@@ -118,21 +118,22 @@ class Config:
 
     def with_seed(self, seed: int) -> "Config":
         """Return the config with another seed, also for a simulated world."""
-        world = self.venue_settings
-        if "seed" in type(world).model_fields:
-            world = world.model_copy(update={"seed": seed})
-        return replace(self, seed=seed, venue_settings=world)
+        venue_settings = self.venue_settings
+        if "seed" in type(venue_settings).model_fields:
+            venue_settings = venue_settings.model_copy(update={"seed": seed})
+        return replace(self, seed=seed, venue_settings=venue_settings)
 
     def first_start(self, at: datetime) -> datetime:
         """Return the start of the first cohort: the config's, else the simulation's, else this week's."""
-        start: Start = self.cohorts.start
-        begin = self.cohorts.first or getattr(self.venue_settings, "start", None)
-        if begin is None:
-            following = start.on_or_after(at)
-            return following if following == at else following - timedelta(weeks=1)
+        weekly_start: Start = self.cohorts.start
+        not_before = self.cohorts.first or getattr(self.venue_settings, "start", None)
+        if not_before is None:
+            # The start of this week is the newest one that isn't after `at`.
+            next_start = weekly_start.on_or_after(at)
+            return next_start if next_start == at else next_start - timedelta(weeks=1)
 
-        if not isinstance(begin, datetime):
-            begin = datetime.combine(begin, time())
-        if begin.tzinfo is None:
-            begin = begin.replace(tzinfo=UTC)
-        return start.on_or_after(begin)
+        if not isinstance(not_before, datetime):
+            not_before = datetime.combine(not_before, time())
+        if not_before.tzinfo is None:
+            not_before = not_before.replace(tzinfo=UTC)
+        return weekly_start.on_or_after(not_before)

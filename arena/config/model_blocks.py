@@ -68,13 +68,15 @@ def model_blocks(models: Sequence[str], options: ModelOptions, servers: Sequence
     each names one. Raise `ArenaError` if a model can't be found, and nobody is there to be asked for its
     server.
     """
-    bare = [model for model in models if named_provider(model) is None]
+    without_provider = [model for model in models if named_provider(model) is None]
     blocks = []
     for given in models:
-        if options.base_url is None or (bare and given not in bare):
-            blocks.append(_block(*_found_model(given, options, servers), options))
+        names_provider = given not in without_provider
+        if options.base_url is None or (without_provider and names_provider):
+            model, base_url = _resolved_model(given, options, servers)
+            blocks.append(_block(model, base_url, options))
         else:
-            model = f"openai/{given}" if given in bare else given
+            model = given if names_provider else f"openai/{given}"
             blocks.append(_block(model, server_address(options.base_url), options))
 
     return blocks
@@ -121,7 +123,9 @@ def check_price(price: Price) -> None:
         raise ArenaError("wrong_price", f"a price is from 0 to {HIGHEST_PRICE:,}", "such as --price 0.5 1.5")
 
 
-def _found_model(given: str, options: ModelOptions, servers: Sequence[ModelServer]) -> tuple[str, str | None]:
+def _resolved_model(
+    given: str, options: ModelOptions, servers: Sequence[ModelServer]
+) -> tuple[str, str | None]:
     """Return the model meant by a name, and the address of its server unless it is a provider's."""
     provider, _, name = given.partition("/")
     if given.startswith(DEMO):
@@ -175,14 +179,14 @@ def _without_typo(given: str, options: ModelOptions) -> str:
     if options.price is not None:
         return given
 
-    near = near_name(given)
-    if near is None or DIGIT.findall(near) != DIGIT.findall(given):
+    similar = near_name(given)
+    if similar is None or DIGIT.findall(similar) != DIGIT.findall(given):
         return given
     if options.user is None:
-        hint = f"did you mean {near}? A model that is too new for the table needs --price IN OUT"
+        hint = f"did you mean {similar}? A model that is too new for the table needs --price IN OUT"
         raise ArenaError("unknown_model", f"{given} is not known", hint)
 
-    return near if options.user.is_meant(given, near) else given
+    return similar if options.user.is_meant(given, similar) else given
 
 
 def is_unpriced(block: Block) -> bool:
@@ -197,7 +201,7 @@ def is_free(block: Block) -> bool:
     return block["model"].startswith(DEMO) or block.get("price") == {"input": 0, "output": 0}
 
 
-def with_stops(blocks: Sequence[Block], limits: Mapping[str, int]) -> list[Block]:
+def with_fixed_call_costs(blocks: Sequence[Block], limits: Mapping[str, int]) -> list[Block]:
     """Return the agents, with a fixed cost per call where the price is not known yet.
 
     The tightest limit, in millionths, then stops these agents after `CALLS_BEFORE_STOP` calls.
@@ -205,14 +209,15 @@ def with_stops(blocks: Sequence[Block], limits: Mapping[str, int]) -> list[Block
     if not limits:
         return list(blocks)
 
+    # What each limit leaves for a call, if so many calls are to reach it.
     shares = []
     for scope, limit in limits.items():
         calls = 1 if scope == "call" else CALLS_BEFORE_STOP
         shares.append(limit // calls)
 
     cents = min(shares) * 100 // ONE
-    stop = {"max_cost": max(cents, 1) / 100}
-    return [block | stop if is_unpriced(block) else block for block in blocks]
+    fixed_cost = {"max_cost": max(cents, 1) / 100}
+    return [block | fixed_cost if is_unpriced(block) else block for block in blocks]
 
 
 def unpriced_sentences(blocks: Sequence[Block]) -> list[str]:
@@ -220,9 +225,9 @@ def unpriced_sentences(blocks: Sequence[Block]) -> list[str]:
     sentences = []
     for block in blocks:
         if "max_cost" in block and "price" not in block:
-            counted = f"each call counts ${block['max_cost']:.2f} toward the budget"
+            counts_as = f"each call counts ${block['max_cost']:.2f} toward the budget"
             fill_in = "until you fill in its `price` in the config"
-            sentences.append(f"The price of {block['model']} is not known: {counted} {fill_in}")
+            sentences.append(f"The price of {block['model']} is not known: {counts_as} {fill_in}")
     return sentences
 
 
@@ -233,18 +238,18 @@ def named_blocks(
 
     Raise `ArenaError` if a name is taken.
     """
-    models = dict(taken)
+    models_by_name = dict(taken)
     named = []
-    for keys in blocks:
-        model = keys["model"]
-        short = model.rpartition("/")[2]
-        if models.get(short, model) != model:
-            short = model
+    for block in blocks:
+        model = block["model"]
+        default_name = model.rpartition("/")[2]
+        if models_by_name.get(default_name, model) != model:  # taken by another model
+            default_name = model
 
-        block: Block = {"name": name or short} | keys
-        if block["name"] in models:
-            message = f"an agent {block['name']} already exists, and nothing is overwritten"
+        named_block: Block = {"name": name or default_name} | block
+        if named_block["name"] in models_by_name:
+            message = f"an agent {named_block['name']} already exists, and nothing is overwritten"
             raise ArenaError("exists", message, "under another name: arena add MODEL --name NAME")
-        models[block["name"]] = model
-        named.append(block)
+        models_by_name[named_block["name"]] = model
+        named.append(named_block)
     return named

@@ -13,7 +13,7 @@ from agents.providers import DEMO
 from arena.config.editing import block_lines
 from arena.config.environment import missing_key
 from arena.config.lineup import NAME, NAME_MEANT
-from arena.config.model_blocks import Block, named_blocks, with_stops
+from arena.config.model_blocks import Block, named_blocks, with_fixed_call_costs
 from arena.errors import ArenaError
 from markets.millionths import ONE
 
@@ -90,7 +90,7 @@ def new_arena(venue: str, blocks: Sequence[Block], budget: float | None) -> NewA
     limits = {}
     if budget is not None:
         limits["day"] = round(day_limit(budget) * ONE)
-    return NewArena(venue, tuple(with_stops(blocks, limits)), budget)
+    return NewArena(venue, tuple(with_fixed_call_costs(blocks, limits)), budget)
 
 
 def check_playable(models: Sequence[str], venue: str) -> None:
@@ -136,7 +136,8 @@ def make_folder(folder: Path, at: datetime, new: NewArena) -> tuple[list[str], l
 def env_example(models: Sequence[Block]) -> str:
     """Return the template of `.env`, with a line for each key that these models name themselves."""
     named = dict.fromkeys(str(block["api_key_env"]) for block in models if block.get("api_key_env"))
-    return ENV_EXAMPLE + "".join(f"# {name}=\n" for name in named if f"# {name}=" not in ENV_EXAMPLE)
+    lines = [f"# {name}=\n" for name in named if f"# {name}=" not in ENV_EXAMPLE]
+    return ENV_EXAMPLE + "".join(lines)
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> tuple[list[str], list[str]]:
@@ -168,17 +169,19 @@ def day_limit(month: float) -> float:
 
 def config_text(new: NewArena, day: date) -> str:
     """Return the packaged config, changed to another venue, other models and another budget."""
-    head, line, rest = re.split(r"(?m)^(agents:.*\n)", template("config.yaml").read_text("utf-8"))
-    head = re.sub(r"(?m)^(  venue: )\w+", rf"\g<1>{new.venue}", head)
+    packaged = template("config.yaml").read_text("utf-8")
+    settings, agents_line, packaged_agents = re.split(r"(?m)^(agents:.*\n)", packaged)
+    settings = re.sub(r"(?m)^(  venue: )\w+", rf"\g<1>{new.venue}", settings)
     if new.venue == "simulator":
         sunday = day - timedelta(days=day.isoweekday() % 7)
-        head = re.sub(r"(?m)^(  show: .*\n)", rf"\g<1>  simulator: {{start: {sunday}}}\n", head)
+        settings = re.sub(r"(?m)^(  show: .*\n)", rf"\g<1>  simulator: {{start: {sunday}}}\n", settings)
 
     if new.budget is None:
-        head = re.sub(r"(?m)^budget:.*\n(?: .*\n)+\n", "", head)
+        settings = re.sub(r"(?m)^budget:.*\n(?: .*\n)+\n", "", settings)
     else:
         comment = f"${new.budget:g} a month, on {DECISIONS:.1f} days of decisions; a hard stop"
-        head = re.sub(r"(?m)^  day: .*$", f"  day: {day_limit(new.budget):<20.2f}# {comment}", head)
+        day_line = f"  day: {day_limit(new.budget):<20.2f}# {comment}"
+        settings = re.sub(r"(?m)^  day: .*$", day_line, settings)
 
     agents = []
     blocks = named_blocks(new.models, {})
@@ -188,9 +191,10 @@ def config_text(new: NewArena, day: date) -> str:
         names = ", ".join(block["name"] for block in blocks)
         agents.append(f"- {{kind: crowd, of: [{names}]}}")
 
-    lines = [head + line.rstrip("\n")]
+    # The packaged agents without a model stay; its crowd is of models that aren't here.
+    lines = [settings + agents_line.rstrip("\n")]
     lines += [f"  {agent}" for agent in agents]
-    lines += [agent for agent in rest.splitlines() if re.search(r"kind: (?!crowd)", agent)]
+    lines += [line for line in packaged_agents.splitlines() if re.search(r"kind: (?!crowd)", line)]
     return "\n".join(lines) + "\n"
 
 

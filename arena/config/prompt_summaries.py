@@ -34,12 +34,12 @@ class PromptSummary:
 def prompt_summaries(folder: Path) -> list[PromptSummary]:
     """Return summaries of every prompt, the arena's own and those beside a config in this folder."""
     every = names(HOME / "prompts", extension_folders(folder, "prompts"), ".md")
-    return [_summary(folder, name) for name in every]
+    return [_prompt_summary(folder, name) for name in every]
 
 
-def _summary(folder: Path, name: str) -> PromptSummary:
+def _prompt_summary(folder: Path, name: str) -> PromptSummary:
     """Return what a prompt is for, what it asks for and what it shows."""
-    text = _template(folder, name).text
+    text = _whole_prompt(folder, name).text
     about = ""
     if text.startswith("{#"):
         about = text.partition("#}")[0].removeprefix("{#").strip()
@@ -48,8 +48,8 @@ def _summary(folder: Path, name: str) -> PromptSummary:
     except BadTemplate as error:
         return PromptSummary(name, None, [], f"it can't be used: {error}")
 
-    hidden = {"price"} if name == BLIND else set()
-    shown = [words for key, words in SHOWS.items() if key in template.names - hidden]
+    never_shown = {"price"} if name == BLIND else set()
+    shown = [words for key, words in SHOWS.items() if key in template.names - never_shown]
     return PromptSummary(name, template.answer == "decision", shown, about)
 
 
@@ -58,20 +58,20 @@ def prompt_for_reader(folder: Path, name: str, rendered: bool) -> str:
 
     Raise `ArenaError` if there is no such prompt, or if it is faulty.
     """
-    whole = _template(folder, name)
+    whole = _whole_prompt(folder, name)
     if not rendered:
         return whole.text
     is_blind = name == BLIND
     try:
-        asked = sample_prompt(whole.text, stage="blind" if is_blind else "final", prices=not is_blind)
+        prompt = sample_prompt(whole.text, stage="blind" if is_blind else "final", prices=not is_blind)
     except BadTemplate as error:
         file, line = whole.origin(error.line)
         message = f"{file.name}:{line}: {error.words}"
         raise ArenaError("bad_prompt", message, "arena check says more") from error
-    return "\n\n".join(f"-- {message.role}\n{message.content}" for message in asked.messages)
+    return "\n\n".join(f"-- {message.role}\n{message.content}" for message in prompt.messages)
 
 
-def _template(folder: Path, name: str) -> WholeTemplate:
+def _whole_prompt(folder: Path, name: str) -> WholeTemplate:
     """Return a prompt with all that it includes; raise `ArenaError` if it is missing or faulty."""
     try:
         return prompt_template(name, folder, extension_folders(folder, "prompts"))

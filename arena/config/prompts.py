@@ -21,20 +21,20 @@ WITHOUT_MARKET = "forecast"
 """The standard prompt, and what it is where nobody can bet."""
 NAMING = ("prompt", "system")
 """The keys that name a prompt."""
-TELLING = {"price", "history", "shares", "worth", "total"}
+PRICE_NAMES = {"price", "history", "shares", "worth", "total"}
 """Names in a template for a price, or for something that shows one."""
 
 
 def without_bets(agents: Mapping[int, AgentConfig]) -> dict[int, AgentConfig]:
     """Return the agents with the standard prompt that asks for no bets, in place of the one that does."""
-    fitted = dict(agents)
+    changed = dict(agents)
 
     for index, agent in agents.items():
         if getattr(agent.settings, "prompt", "") == STANDARD:
             settings = agent.settings.model_copy(update={"prompt": WITHOUT_MARKET})
-            fitted[index] = replace(agent, settings=settings)
+            changed[index] = replace(agent, settings=settings)
 
-    return fitted
+    return changed
 
 
 def read_prompts(
@@ -51,34 +51,35 @@ def read_prompts(
     for index, agent in agents.items():
         settings = agent.settings
         for name in prompt_names(settings):
-            key = _key(document, index, name)
+            key = _key_naming_prompt(document, index, name)
             if name not in texts:
-                texts[name] = _text(document, key, name)
+                texts[name] = _prompt_text(document, key, name)
 
             # With `after` a second question shows prices; the system's message never does.
             prices = getattr(settings, "prices", "shown")
             is_prompt = name == getattr(settings, "prompt", name)
-            shows = prices == "shown" or (prices == "after" and is_prompt)
-            if not texts[name] or (name, shows) in tried:
+            with_prices = prices == "shown" or (prices == "after" and is_prompt)
+            is_unusable = not texts[name]
+            if is_unusable or (name, with_prices) in tried:
                 continue
 
-            tried.add((name, shows))
-            shown = min(markets, MOST_MARKETS)
-            fault = template_fault(texts[name], prices=shows, markets=shown, money=money)
+            tried.add((name, with_prices))
+            sample_markets = min(markets, MOST_MARKETS)
+            fault = template_fault(texts[name], prices=with_prices, markets=sample_markets, money=money)
             if fault is not None:
-                _note(document, key, name, fault)
+                _note_template_fault(document, key, name, fault)
 
     return texts
 
 
-def fit_prices(
+def hide_unshown_prices(
     document: Document, agents: Mapping[int, AgentConfig], texts: Mapping[str, str]
 ) -> dict[int, AgentConfig]:
     """Return the agents with `prices: hidden` where their prompt shows none.
 
     Note the agents for which the config asks for prices all the same.
     """
-    fitted = dict(agents)
+    changed = dict(agents)
 
     for index, agent in agents.items():
         settings = agent.settings
@@ -89,7 +90,7 @@ def fit_prices(
 
         if "prices" not in settings.model_fields_set:
             hidden = settings.model_copy(update={"prices": "hidden"})
-            fitted[index] = replace(agent, settings=hidden)
+            changed[index] = replace(agent, settings=hidden)
             continue
 
         key: Key = ("agents", index, "prices")
@@ -101,18 +102,18 @@ def fit_prices(
         )
         document.add_error(key, quoted_value(prices), "hidden", message)
 
-    return fitted
+    return changed
 
 
 def _shows_prices(text: str) -> bool:
     """Tell whether a template shows a price."""
     try:
-        return bool(TELLING & compile_template(text).names)
+        return bool(PRICE_NAMES & compile_template(text).names)
     except BadTemplate:  # which was noted
         return True
 
 
-def _key(document: Document, index: int, name: str) -> Key:
+def _key_naming_prompt(document: Document, index: int, name: str) -> Key:
     """Return the key that names a prompt, in the agent's block or in `ask`; else the agent's block."""
     agent: Key = ("agents", index)
     for block in (agent, ("ask",)):
@@ -122,7 +123,7 @@ def _key(document: Document, index: int, name: str) -> Key:
     return agent
 
 
-def _text(document: Document, key: Key, name: str) -> str:
+def _prompt_text(document: Document, key: Key, name: str) -> str:
     """Return the text of a prompt; empty, with the mistake noted, if it can't be used."""
     folder = Path(document.file).parent
     fault = ""
@@ -137,7 +138,7 @@ def _text(document: Document, key: Key, name: str) -> str:
         return ""
 
     try:
-        whole = named_extension(document, key, name, "prompt", partial(_template, document, name))
+        whole = named_extension(document, key, name, "prompt", partial(_whole_prompt, document, name))
     except BadInclude as error:
         message = f"{_shown_path(document, error.file)}:{error.line}: {error.words}"
         document.add_error(key, quoted_value(name), "a prompt whose parts exist", message)
@@ -152,14 +153,14 @@ def _text(document: Document, key: Key, name: str) -> str:
     return text
 
 
-def _template(document: Document, name: str) -> WholeTemplate:
+def _whole_prompt(document: Document, name: str) -> WholeTemplate:
     """Return a prompt with the parts that it includes."""
     return prompt_template(name, Path(document.file).parent, folders_of(document, "prompts"))
 
 
-def _note(document: Document, key: Key, name: str, fault: TemplateFault) -> None:
+def _note_template_fault(document: Document, key: Key, name: str, fault: TemplateFault) -> None:
     """Note what is wrong with a prompt, with its file and line, at the key that names it."""
-    file, line = _template(document, name).origin(fault.line)
+    file, line = _whole_prompt(document, name).origin(fault.line)
     message = f"{_shown_path(document, file)}:{line}: {fault.words}"
     if not fault.name:
         document.add_error(key, fault.words, "a valid template", message)

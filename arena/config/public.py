@@ -35,16 +35,16 @@ def read_public(document: Document) -> None:
         return
 
     read_entrants(document)
-    before = len(document.errors)
+    errors_before = len(document.errors)
     _refuse_kinds(document)
     _refuse_keys(document)
 
     # Whatever else the folder could make the arena run, such as a file that a function names.
-    if len(document.errors) == before:
+    if len(document.errors) == errors_before:
         for item in read_code(Path(document.file).parent, document.value).items:
             message = f"a public season runs no code. Remove {item.name}"
             document.add_error(("public",), item.name, "no code", message)
-    if len(document.errors) > before:
+    if len(document.errors) > errors_before:
         raise ConfigErrors(document.errors)
 
 
@@ -71,8 +71,8 @@ def read_entrants(document: Document) -> None:
 
 def _read_entrant(document: Document, path: Path, index: int) -> dict[str, Any] | None:
     """Return the block in a file, named as the file is; None, with the mistake noted, if there is none."""
-    named = FILE.fullmatch(path.name)
-    if named is None or path.is_symlink() or not path.is_file():
+    file_name = FILE.fullmatch(path.name)
+    if file_name is None or path.is_symlink() or not path.is_file():
         _note_file(document, path, "an entrant is a plain file entrants/NAME.yaml, named in small letters")
         return None
 
@@ -85,12 +85,12 @@ def _read_entrant(document: Document, path: Path, index: int) -> dict[str, Any] 
     document.errors.extend(entrant.errors)
     key: Key = ("agents", index)
     document.files[key] = str(path)
-    for inner, line in entrant.lines.items():
-        document.lines[(*key, *inner)] = line
+    for inner_key, line in entrant.lines.items():
+        document.lines[(*key, *inner_key)] = line
 
     block: dict[str, Any] = entrant.value
-    _check_entrant(document, key, block, named[1])
-    return {**block, "name": named[1]}
+    _check_entrant(document, key, block, file_name[1])
+    return {**block, "name": file_name[1]}
 
 
 def _check_entrant(document: Document, key: Key, block: dict[str, Any], name: str) -> None:
@@ -104,10 +104,10 @@ def _check_entrant(document: Document, key: Key, block: dict[str, Any], name: st
         message = "an entrant is a model, or plays from outside. Name a `model`, or set `kind: outside`"
         document.add_error((*key, "kind"), quoted_value(kind), "llm or outside", message)
 
-    for word in block:
-        if word not in KEYS and kind not in KINDS_OF_CODE:
-            message = f"{word} is for the owner to set, in config.yaml. Remove it"
-            document.add_error((*key, word), word, "a key that entrants have", message)
+    for setting in block:
+        if setting not in KEYS and kind not in KINDS_OF_CODE:
+            message = f"{setting} is for the owner to set, in config.yaml. Remove it"
+            document.add_error((*key, setting), setting, "a key that entrants have", message)
 
     if not re.fullmatch(NAME, str(block.get("model", "any/model"))):
         message = "a model is named as PROVIDER/MODEL here, and not by an address"

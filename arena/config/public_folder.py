@@ -147,11 +147,15 @@ def requirement_text(version: str, origin: str | None) -> str:
 
 def public_files(at: datetime, new: NewArena, requirement: str) -> Mapping[str, str]:
     """Return the texts of a public season's repository, by their names."""
-    head, line, rest = re.split(r"(?m)^(markets:.*\n)", config_text(new, at.date()))
+    before_markets, markets_line, after_markets = re.split(
+        r"(?m)^(markets:.*\n)", config_text(new, at.date())
+    )
     if new.venue != "simulator":
         # An honest forecast is then published before its market can end.
-        rest = re.sub(
-            r"(?m)^(  show: .*\n)", r"\g<1>  closes_after: 1d         # after a round is published\n", rest
+        after_markets = re.sub(
+            r"(?m)^(  show: .*\n)",
+            r"\g<1>  closes_after: 1d         # after a round is published\n",
+            after_markets,
         )
 
     variables = {KEYS[provider][0] for provider in USUAL_PROVIDERS}
@@ -161,7 +165,7 @@ def public_files(at: datetime, new: NewArena, requirement: str) -> Mapping[str, 
 
     actions = {"checkout": CHECKOUT, "setup_python": SETUP_PYTHON}
     return {
-        "config.yaml": head + PUBLIC_KEYS + line + rest,
+        "config.yaml": before_markets + PUBLIC_KEYS + markets_line + after_markets,
         ".github/workflows/season.yml": SEASON.format(**actions, keys="\n".join(keys)),
         ".github/workflows/entrant.yml": ENTRANT.format(**actions),
         "README.md": README.format(venue=new.venue),

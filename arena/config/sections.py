@@ -109,7 +109,7 @@ class MarketsSection(ConfigSection):
     """A part played and not scored until `arena board --holdout` opens it, once: 0.3 of the stories, say."""
 
     @model_validator(mode="after")
-    def _some_market_fits(self) -> Self:
+    def _check_that_some_market_fits(self) -> Self:
         if self.min_price > self.max_price:
             low = decimal(self.min_price)
             high = decimal(self.max_price)
@@ -177,7 +177,7 @@ class RulesBlock(ConfigSection):
 
     @field_validator("fill")
     @classmethod
-    def _known(cls, fill: str | None) -> str | None:
+    def _check_fill_is_known(cls, fill: str | None) -> str | None:
         known = names(Path(fill_folders[0]))
         if fill is not None and fill not in known:
             raise error_expecting(f"one of {', '.join(known)}")
@@ -223,14 +223,14 @@ class CohortsSection(ConfigSection):
 
     @field_validator("first")
     @classmethod
-    def _in_our_times(cls, value: date | None) -> date | None:
+    def _check_year(cls, value: date | None) -> date | None:
         if value is not None and not 1970 <= value.year < 3000:
             raise error_expecting("a date from 1970 to 2999")
         return value
 
     @field_validator("rounds", mode="before")
     @classmethod
-    def _of_a_duration(cls, value: object, info: ValidationInfo) -> object:
+    def _rounds_of_a_duration(cls, value: object, info: ValidationInfo) -> object:
         if not isinstance(value, str) or value.isdecimal() or "decide" not in info.data:
             return value
 
@@ -242,7 +242,7 @@ class CohortsSection(ConfigSection):
 
     @field_validator("rounds")
     @classmethod
-    def _within_a_century(cls, value: int, info: ValidationInfo) -> int:
+    def _check_rounds_fit_a_century(cls, value: int, info: ValidationInfo) -> int:
         decide: Cadence = info.data.get("decide", Cadence())
         if value * decide.every.total_seconds() > CENTURY.total_seconds():
             raise error_expecting("rounds that fit into a century, see cohorts.decide")
@@ -250,24 +250,25 @@ class CohortsSection(ConfigSection):
 
     @field_validator("hidden")
     @classmethod
-    def _within_rounds(cls, value: int, info: ValidationInfo) -> int:
+    def _check_hidden_within_rounds(cls, value: int, info: ValidationInfo) -> int:
         if value > info.data.get("rounds", value):
             raise error_expecting("at most cohorts.rounds")
         return value
 
     @field_validator("rules_block", mode="before")
     @classmethod
-    def _by_name(cls, value: object) -> object:
+    def _block_of_name(cls, value: object) -> object:
         return {"from": value} if isinstance(value, str) else value
 
     @model_validator(mode="after")
-    def _somebody_can_bet(self) -> Self:
+    def _check_that_a_bet_is_possible(self) -> Self:
         rules = self.rules
-        needed = -(-rules.min_bet * ONE // rules.max_bet)
-        if self.bankroll >= needed:
+        # The bankroll of which the largest bet allowed is the smallest one, rounded up.
+        least_bankroll = -(-rules.min_bet * ONE // rules.max_bet)
+        if self.bankroll >= least_bankroll:
             return self
 
-        meant = f"at least {decimal(needed)} dollars"
+        meant = f"at least {decimal(least_bankroll)} dollars"
         words = (
             f"no bet is possible: the smallest is {decimal(rules.min_bet)} dollars, and the largest is "
             f"{decimal(rules.max_bet)} of {decimal(self.bankroll)}. Make it {meant}"
@@ -367,7 +368,7 @@ class PublishSection(ConfigSection):
 
     @model_validator(mode="before")
     @classmethod
-    def _short(cls, value: object) -> object:
+    def _block_of_directory(cls, value: object) -> object:
         return {"directory": value} if isinstance(value, str) else value
 
 

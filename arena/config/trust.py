@@ -28,10 +28,10 @@ class _TrustFile:
 
 def trust_file(environ: Mapping[str, str]) -> Path:
     """Return the path of the trust file, which need not exist."""
-    named = Path(environ.get("XDG_CONFIG_HOME", ""))
-    if not named.is_absolute():
-        named = Path(environ.get("HOME") or "/nonexistent") / ".config"
-    return named / "paper-arena" / "trusted.json"
+    config_home = Path(environ.get("XDG_CONFIG_HOME", ""))
+    if not config_home.is_absolute():
+        config_home = Path(environ.get("HOME") or "/nonexistent") / ".config"
+    return config_home / "paper-arena" / "trusted.json"
 
 
 def is_trusted(code: FolderCode, environ: Mapping[str, str]) -> bool:
@@ -44,7 +44,7 @@ def is_trusted(code: FolderCode, environ: Mapping[str, str]) -> bool:
         if Path(name).is_absolute() and folder.is_relative_to(Path(name).resolve()):
             return True
 
-    hashes = _read(trust_file(environ)).get(str(folder), [])
+    hashes = _read_trusted_hashes(trust_file(environ)).get(str(folder), [])
     return {item.hash for item in code.items} <= set(hashes)
 
 
@@ -54,7 +54,7 @@ def trust(code: FolderCode, environ: Mapping[str, str]) -> None:
     The file is replaced in one step, and only its owner can read or write it.
     """
     file = trust_file(environ)
-    folders = _read(file)
+    folders = _read_trusted_hashes(file)
     folder = str(code.folder.resolve())
     hashes = {item.hash for item in code.items}
     folders[folder] = sorted(hashes.union(folders.get(folder, [])))
@@ -62,11 +62,11 @@ def trust(code: FolderCode, environ: Mapping[str, str]) -> None:
     text = json.dumps({"version": VERSION, "folders": folders}, indent=1, sort_keys=True)
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        number, name = tempfile.mkstemp(prefix=".trusted-", dir=file.parent)  # only its owner can read it
-        with os.fdopen(number, "w", encoding="utf-8") as part:
-            part.write(f"{text}\n")
-            part.flush()
-            os.fsync(part.fileno())
+        descriptor, name = tempfile.mkstemp(prefix=".trusted-", dir=file.parent)  # only its owner can read it
+        with os.fdopen(descriptor, "w", encoding="utf-8") as new_file:
+            new_file.write(f"{text}\n")
+            new_file.flush()
+            os.fsync(new_file.fileno())
         Path(name).replace(file)
     except OSError as error:
         message = f"{file} can't be written: {error.strerror}"
@@ -74,7 +74,7 @@ def trust(code: FolderCode, environ: Mapping[str, str]) -> None:
         raise ArenaError("trust_not_kept", message, hint) from error
 
 
-def _read(file: Path) -> dict[str, list[str]]:
+def _read_trusted_hashes(file: Path) -> dict[str, list[str]]:
     """Return the trusted hashes by folder; raise `ArenaError` for a file that others can write."""
     try:
         status = file.stat()
@@ -82,17 +82,17 @@ def _read(file: Path) -> dict[str, list[str]]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise _broken(file, str(getattr(error, "strerror", None) or "it is not UTF-8 text")) from error
+        raise _unusable_file(file, str(getattr(error, "strerror", None) or "it is not UTF-8 text")) from error
 
     if status.st_uid not in (os.getuid(), 0) or status.st_mode & 0o022:
-        raise _broken(file, "others can write it")
+        raise _unusable_file(file, "others can write it")
 
     try:
         return TypeAdapter(_TrustFile).validate_json(text, strict=True).folders
     except ValidationError as error:
-        raise _broken(file, "it does not hold folders and hashes") from error
+        raise _unusable_file(file, "it does not hold folders and hashes") from error
 
 
-def _broken(file: Path, why: str) -> ArenaError:
+def _unusable_file(file: Path, why: str) -> ArenaError:
     message = f"{file}, which says whose extensions may be run, can't be used: {why}; nothing is trusted"
     return ArenaError("trust_unreadable", message, f"delete {file}, then run `arena check` again", status=64)

@@ -49,18 +49,20 @@ def validate(
     are known at this place. `blocks` has the keys of blocks that the model does not know, by theirs.
     """
     part = _CheckedPart(document, at, KeySchema.of(model), also, blocks)
+
+    # Fields that a config can't set are unknown keys to it.
     written = document.get(*at)
-    no_keys = python_only(model).intersection(written if isinstance(written, dict) else ())
-    for name in no_keys:
+    python_fields = python_only(model).intersection(written if isinstance(written, dict) else ())
+    for name in python_fields:
         part.note_unknown((name,))
 
     try:
-        made = model.model_validate_json(json.dumps(data), strict=True)
+        validated = model.model_validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         for detail in error.errors():
             part.note(detail)
         return None
-    return None if no_keys else made
+    return None if python_fields else validated
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +124,15 @@ class _CheckedPart:
             return
 
         known = set(self.also) if len(inner) == 1 else set()
-        for option in self.schema.at(inner[:-1]):
-            known.update(keys_of(option))
+        for part in self.schema.at(inner[:-1]):
+            known.update(keys_of(part))
 
         meant, hint = suggestion(word, sorted(known))
-        below = self._key_below(word, inner[:-1])
-        if below is not None and not hint.startswith("Did"):
-            meant = below
-            hint = f'Did you mean "{below}"?'
+        key_below = self._key_below(word, inner[:-1])
+        has_similar_key = hint.startswith("Did")
+        if key_below is not None and not has_similar_key:
+            meant = key_below
+            hint = f'Did you mean "{key_below}"?'
         self.document.add_error(key, word, meant, f"unknown key. {hint}")
 
     def _key_below(self, word: str, inner: Key) -> str | None:
@@ -137,7 +140,7 @@ class _CheckedPart:
         block = (*self.at, *inner)
         for option in self.schema.at(inner):
             for name, part in keys_of(option).items():
-                if any(word in keys_of(below) for below in self.schema.resolve(part)):
+                if any(word in keys_of(alternative) for alternative in self.schema.resolve(part)):
                     return dotted_key((*block, name, word))
 
         for key, names in self.blocks.items():
@@ -151,10 +154,11 @@ def _written_key(value: Any, location: Key) -> Key:
     key: Key = ()
 
     for step, part in enumerate(location, 1):
+        is_last = step == len(location)
         if isinstance(value, list) and isinstance(part, int) and part < len(value):
             key = (*key, part)
             value = value[part]
-        elif isinstance(value, dict) and (part in value or step == len(location)):
+        elif isinstance(value, dict) and (part in value or is_last):  # the last one may be missing
             key = (*key, part)
             value = value.get(part)
 
@@ -171,9 +175,10 @@ def _remedy(value: object, choices: Sequence[str]) -> str:
         return ""
 
     hint = suggestion(value, choices)[1]
-    if hint.startswith("Did"):
+    has_similar_choice = hint.startswith("Did")
+    if has_similar_choice:
         return f". {hint}"
 
     number = NUMBER_FOR_PEOPLE.fullmatch(value)
-    plain = value if number is None else re.sub("[,_]", "", number[1])
-    return "" if plain == value else f". Write {plain}"
+    plain_number = value if number is None else re.sub("[,_]", "", number[1])
+    return "" if plain_number == value else f". Write {plain_number}"

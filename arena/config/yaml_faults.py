@@ -15,37 +15,37 @@ OPENED = {"}": "{", "]": "["}
 def yaml_fault(text: str, error: MarkedYAMLError) -> tuple[int, str]:
     """Return the line of a fault and a description, in the parser's words if we have none."""
     problem = " ".join(str(error.problem or "").split())
-    line = _line_of(error.problem_mark)
-    began = _line_of(error.context_mark) or line
+    line = _line_number(error.problem_mark)
+    began_at = _line_number(error.context_mark) or line
     lines = text.splitlines()
 
     if "mapping values are not allowed" in problem or "find expected ':'" in problem:
-        return _colon_fault(lines, line, began)
+        return _colon_fault(lines, line, began_at)
 
     closing = re.match(r"expected ',' or '([}\]])'", problem)
     if closing:
         bracket = OPENED[closing[1]]
-        return began, f"the `{bracket}` on this line is not closed: `{closing[1]}` or a comma is missing"
+        return began_at, f"the `{bracket}` on this line is not closed: `{closing[1]}` or a comma is missing"
 
     character = re.match(r"found character '(.)' that cannot start", problem)
     if character:
         return line, f"a value that begins with {character[1]} needs quotation marks"
     if "end of stream" in problem:
-        return began, "the quotation mark on this line is not closed"
+        return began_at, "the quotation mark on this line is not closed"
     if "<block end>" in problem:
         return line, "the indentation of this line fits no block above it"
-    return line, f"not YAML: {' '.join(filter(None, (_context(error), problem)))}"
+    return line, f"not YAML: {' '.join(filter(None, (_parser_context(error), problem)))}"
 
 
 def _colon_fault(lines: Sequence[str], line: int, began: int) -> tuple[int, str]:
     """Return the line of a missing or superfluous colon, and a description."""
-    # The parser notices a missing space only at a later line.
+    # The parser notices a missing space only at a later line: look upward to the next line with text.
     for number in range(min(line, len(lines)), 0, -1):
-        shown = lines[number - 1].partition(" #")[0]
-        match = NO_SPACE.fullmatch(shown)
+        without_comment = lines[number - 1].partition(" #")[0]
+        match = NO_SPACE.fullmatch(without_comment)
         if match:
             return number, f"a space is missing after the colon: write `{match[1]}: {match[2].strip()}`"
-        if shown.strip() and number < line:
+        if without_comment.strip() and number < line:
             break
 
     if began < line:
@@ -55,13 +55,13 @@ def _colon_fault(lines: Sequence[str], line: int, began: int) -> tuple[int, str]
     return line, "this line is indented further than the line above it, which has a value already"
 
 
-def _line_of(mark: object) -> int:
+def _line_number(mark: object) -> int:
     """Return the line of a place in the text, from 1; 0 without one."""
     line = getattr(mark, "line", None)
     return 0 if line is None else line + 1
 
 
-def _context(error: MarkedYAMLError) -> str:
+def _parser_context(error: MarkedYAMLError) -> str:
     """Return the parser's context of the problem, unless it only says what it was doing."""
     context = " ".join(str(error.context or "").split())
     return "" if context.startswith("while") else context

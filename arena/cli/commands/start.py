@@ -266,7 +266,7 @@ def add(
     from arena.cli.model_choice import model_options, named_models
     from arena.clock import now
     from arena.config.editing import edited
-    from arena.config.model_blocks import named_blocks, with_stops
+    from arena.config.model_blocks import named_blocks, with_fixed_call_costs
 
     path = chosen.config or DEFAULT
     config = chosen.load_config()
@@ -278,7 +278,7 @@ def add(
     with interruptible(f"stopped; {UNCHANGED}", "a question in progress may still be charged"):
         models_by_name = {agent.name: agent.model for agent in config.agents}
         blocks = named_blocks(named_models(models, options), models_by_name, name)
-        blocks = with_stops(blocks, config.budget.limits)
+        blocks = with_fixed_call_costs(blocks, config.budget.limits)
         answers = dict[str, ProbeAnswer]()
         failed = list[dict[str, str]]()
         if not no_probe:
