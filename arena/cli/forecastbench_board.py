@@ -6,7 +6,14 @@ from arena.cli.output import Data, plain
 from arena.cli.page import Page
 from arena.cli.score_page import FORECASTER
 from arena.cli.table import Table, TableChoice, TableColumn
-from arena.exports.forecastbench_forms import board_lines, board_rows, csv_text, ends_text, html_text, p_text
+from arena.exports.forecastbench_forms import (
+    board_lines,
+    board_rows,
+    csv_text,
+    html_text,
+    interval_text,
+    p_text,
+)
 from arena.scores.files.forecastbench_board import BenchBoard
 
 
@@ -26,7 +33,7 @@ def interval(places: int, name: str = "", heading: str = "95% interval", gives_w
     """Return the column of an interval whose ends are under `low` and `high` followed by `name`."""
 
     def write(row: Data) -> str | None:
-        return ends_text(row[f"low{name}"], row[f"high{name}"], places) or None
+        return interval_text(row[f"low{name}"], row[f"high{name}"], places) or None
 
     return TableColumn(f"interval{name}", heading, value=write, gives_way=gives_way)
 
@@ -64,7 +71,9 @@ GROUPS = (
     FORECASTER,
     TableColumn("n", "N", ",d"),
     TableColumn("brier", "Brier", ".4f"),
-    TableColumn("interval", "95% interval", value=lambda group: ends_text(group.low, group.high, 4) or None),
+    TableColumn(
+        "interval", "95% interval", value=lambda group: interval_text(group.low, group.high, 4) or None
+    ),
 )
 PAPER_LEGEND = (
     "Mean Brier scores: lower is better. Better: more accurate than {against}; p: of such a gap by chance."

@@ -94,9 +94,10 @@ def score(
         raise ArenaError("bad_choice", f"columns is {columns!r}", 'give a dict such as {"question": "title"}')
 
     own_columns = renamed_columns(frame_columns(frame, NAME), columns or {}, NAME)
-    for column, name, given in (("outcome", "outcomes", outcomes), ("market_probability", "prices", prices)):
-        if given is not None:
-            own_columns = joined_column(own_columns, given, column, name)
+    joined = (("outcome", "outcomes", outcomes), ("market_probability", "prices", prices))
+    for column, name, by_question in joined:
+        if by_question is not None:
+            own_columns = joined_column(own_columns, by_question, column, name)
     table = check_forecasts(cells_of(NAME, own_columns, REQUIRED_COLUMNS, COLUMNS))
     choices = ScoreChoices(
         outside=tuple(outside),
@@ -192,7 +193,7 @@ class Season:
 
     def all_kinds(self, cohort: int | None = None) -> AllKinds | None:
         """Return the combined scores of all kinds of questions; None if all are yes/no."""
-        select_cohorts(read_cohorts(self.connection), cohort)
+        select_cohorts(read_cohorts(self.connection), cohort)  # raises for an unknown cohort
         return all_kinds_of(self.connection, cohort)
 
     def calibration(self, cohort: int | None = None) -> tuple[ForecasterCalibration, ...]:
@@ -222,8 +223,9 @@ class Season:
 
     def _rows(self, make: Callable[..., N], table: str, cohort: int | None) -> Iterator[N]:
         """Return the rows of a table. Raise `ArenaError` at once if there is no such cohort."""
-        select_cohorts(read_cohorts(self.connection), cohort)
-        rows = rows_of(self.connection, FACT[table], None if cohort is None else [cohort])
+        select_cohorts(read_cohorts(self.connection), cohort)  # raises for an unknown cohort
+        numbers = None if cohort is None else [cohort]
+        rows = rows_of(self.connection, FACT[table], numbers)
         return starmap(make, rows)
 
 

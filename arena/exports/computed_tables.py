@@ -152,33 +152,34 @@ class ScoreLine:
 
 def score_lines(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[ScoreLine]:
     """Yield every forecast in each of its readings with its score, one cohort at a time."""
-    fills = select(FillRow.position).from_joined(FillRow, *IN_TURN.rows)
-    bought = fills.where(FillRow.action == "buy").order_by(*PLACE_ORDER, FillRow.position)
+    fill_positions = select(FillRow.position).from_joined(FillRow, *IN_TURN.rows)
+    bought = fill_positions.where(FillRow.action == "buy").order_by(*PLACE_ORDER, FillRow.position)
 
     for stored in cohorts:
         number = stored.cohort.number
         yield from _stated_lines(read_forecast_columns(connection, number))
 
+        # Bets are the fills that bought, in the same order.
         bets = read_bet_columns(connection, number)
-        positions_bought = list(connection.scalars(bought.where(in_cohorts([number]))))
-        yield from _bet_lines("implied", bets, bets.implied, positions_bought)
-        yield from _bet_lines("anchored", bets, bets.anchored, positions_bought)
+        bet_fills = list(connection.scalars(bought.where(in_cohorts([number]))))
+        yield from _bet_lines("implied", bets, bets.implied, bet_fills)
+        yield from _bet_lines("anchored", bets, bets.anchored, bet_fills)
 
 
 def _stated_lines(rows: ForecastColumns) -> Iterator[ScoreLine]:
     """Yield the stated forecasts of a cohort."""
     scores = brier.each(rows.forecast / ONE, rows.outcome)
     price_scores = brier.each(rows.mid / ONE, rows.outcome)
-    forecasts = (rows.event, rows.stated, rows.forecast, rows.mid)
-    columns = zip(_places(rows), *forecasts, scores, price_scores, strict=True)
+    stated_columns = (rows.event, rows.stated, rows.forecast, rows.mid)
+    columns = zip(_shared_values(rows), *stated_columns, scores, price_scores, strict=True)
 
-    for place, event, stated, chance, mid, score, price_score in columns:
+    for shared, event_index, stated, probability, mid, score, price_score in columns:
         yield ScoreLine(
-            **place,
-            event_id=rows.events[event],
+            **shared,
+            event_id=rows.events[event_index],
             reading="stated",
             said=int(stated),
-            forecast=int(chance) / ONE,
+            forecast=int(probability) / ONE,
             mid=int(mid),
             brier=none_for_nan(score),
             brier_market=none_for_nan(price_score),
@@ -188,29 +189,29 @@ def _stated_lines(rows: ForecastColumns) -> Iterator[ScoreLine]:
 def _bet_lines(reading: str, rows: BetColumns, forecast: Floats, fills: Iterable[int]) -> Iterator[ScoreLine]:
     """Yield one reading of a cohort's bets."""
     scores = brier.each(forecast, rows.outcome)
-    columns = zip(_places(rows), fills, rows.yes, forecast, rows.price, scores, strict=True)
+    columns = zip(_shared_values(rows), fills, rows.yes, forecast, rows.price, scores, strict=True)
 
-    for place, fill, yes, chance, price, score in columns:
+    for shared, fill, yes, probability, price, score in columns:
         yield ScoreLine(
-            **place,
+            **shared,
             reading=reading,
             fill=fill,
             side="YES" if yes else "NO",
-            forecast=float(chance),
+            forecast=float(probability),
             price=float(price),
             brier=none_for_nan(score),
         )
 
 
-def _places(rows: ForecastColumns | BetColumns) -> Iterator[dict[str, Any]]:
+def _shared_values(rows: ForecastColumns | BetColumns) -> Iterator[dict[str, Any]]:
     """Yield cohort, round, agent, market and outcome of each row, by name."""
     columns = zip(rows.cohort, rows.round, rows.agent, rows.market, rows.outcome, strict=True)
-    for cohort, number, agent, market, outcome in columns:
+    for cohort, number, agent_index, market_index, outcome in columns:
         yield {
             "cohort": int(cohort),
             "round": int(number),
-            "agent": rows.agents[agent],
-            "market_id": rows.markets[market],
+            "agent": rows.agents[agent_index],
+            "market_id": rows.markets[market_index],
             "outcome": OUTCOMES[int(outcome)],
         }
 
@@ -270,7 +271,7 @@ def _leaderboard_columns() -> Iterator[ExportColumn]:
         empty = ""
         if kind == "whole":
             unit = COUNT
-        if kind == "number":
+        elif kind == "number":
             empty = UNKNOWN
         yield ExportColumn(name, kind, meaning, unit, empty)
 
@@ -279,15 +280,17 @@ def leaderboard_rows(connection: Connection, cohorts: Sequence[StoredCohort]) ->
     """Yield the leaderboard over some cohorts, then the one of each."""
     numbers = [stored.cohort.number for stored in cohorts if stored.cohort.stamp != BENCHMARK]
     figures = attrgetter(*LEADERBOARD_MEANINGS)
+    has_all_cohorts = len(numbers) == len(read_cohorts(connection))
 
     for cohort in (None, *numbers):
+        # The cached board over all cohorts is not that of a part of them.
         board = None
-        if cohort is not None or len(numbers) == len(read_cohorts(connection)):
+        if cohort is not None or has_all_cohorts:
             board = LEADERBOARD.read_current(connection, cohort)
 
-        chosen = numbers if cohort is None else [cohort]
-        scores = board.rows if board else read_scores(connection, chosen)
-        for row in sorted(scores, key=skill_order):
+        scored_cohorts = numbers if cohort is None else [cohort]
+        rows = board.rows if board else read_scores(connection, scored_cohorts)
+        for row in sorted(rows, key=skill_order):
             yield cohort, *figures(row)
 
 

@@ -134,7 +134,7 @@ def _json_text(content: Mapping[str, Any]) -> str:
 
 def hugging_face_card(data_set: DataSet) -> str:
     """Return the card of the data set, with a configuration for each table that has rows."""
-    filled = [file for file in data_set.files if file.rows]
+    files_with_rows = [file for file in data_set.files if file.rows]
     lines = [
         "---",
         f"pretty_name: {TITLE}",
@@ -143,11 +143,11 @@ def hugging_face_card(data_set: DataSet) -> str:
         "tags: [forecasting, prediction-markets, llm-agents, calibration]",
         "configs:",
     ]
-    for file in filled:
-        lines += _configuration(file)
+    for file in files_with_rows:
+        lines += _config_lines(file)
     lines.append("dataset_info:")
-    for file in filled:
-        lines += _features(file)
+    for file in files_with_rows:
+        lines += _feature_lines(file)
 
     lines += ["---", "", f"# {TITLE}", "", SUMMARY, "", "## Tables", "", "| table | rows | a row is |"]
     lines.append("| --- | ---: | --- |")
@@ -155,8 +155,8 @@ def hugging_face_card(data_set: DataSet) -> str:
         meaning = file.table.meaning.replace("|", "/")
         lines.append(f"| `{file.table.name}` | {file.rows:,} | {meaning} |")
 
-    example = filled[0].table.name if filled else DEFAULT_TABLE
-    if any(file.table.name == DEFAULT_TABLE for file in filled):
+    example = files_with_rows[0].table.name if files_with_rows else DEFAULT_TABLE
+    if any(file.table.name == DEFAULT_TABLE for file in files_with_rows):
         example = DEFAULT_TABLE
     lines += [
         "",
@@ -183,7 +183,7 @@ def hugging_face_card(data_set: DataSet) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _configuration(file: TableFile) -> list[str]:
+def _config_lines(file: TableFile) -> list[str]:
     """Return the lines of the card that say which file a table is loaded from."""
     lines = [f"- config_name: {file.table.name}"]
     if file.table.name == DEFAULT_TABLE:
@@ -191,7 +191,7 @@ def _configuration(file: TableFile) -> list[str]:
     return [*lines, "  data_files:", "  - split: train", f"    path: {file.name}"]
 
 
-def _features(file: TableFile) -> list[str]:
+def _feature_lines(file: TableFile) -> list[str]:
     """Return the lines of the card that say which columns a table has."""
     lines = [f"- config_name: {file.table.name}", "  features:"]
     for column in file.table.columns:

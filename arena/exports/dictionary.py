@@ -25,39 +25,43 @@ EVERYWHERE = {
 def data_page() -> str:
     """Return the data dictionary as Markdown."""
     sections = [DATA_PAGE.read_text("utf-8").rstrip()]
-    sections += [_section(table.sheet, table.sheet.meaning) for table in FACTS]
-    sections += [_section(table.sheet, f"{table.sheet.meaning} *Computed.*") for table in COMPUTED]
+    sections += [_table_section(table.sheet, table.sheet.meaning) for table in FACTS]
+    sections += [_table_section(table.sheet, f"{table.sheet.meaning} *Computed.*") for table in COMPUTED]
     return "\n\n".join(sections) + "\n"
 
 
-def _section(sheet: ExportTable, meaning: str) -> str:
+def _table_section(sheet: ExportTable, meaning: str) -> str:
     """Return the section of a table."""
-    own = []
-    others = []
+    own_lines = []
+    shared_names = []
     for column in sheet.columns:
-        if EVERYWHERE.get(column.name) != column.meaning or column.empty:
-            own.append(_line(column))
+        is_explained_once = EVERYWHERE.get(column.name) == column.meaning and not column.empty
+        if not is_explained_once:
+            own_lines.append(_column_line(column))
         elif column.name not in sheet.key:
-            others.append(column.name)
+            shared_names.append(column.name)
 
-    about = f"{meaning} Key: {_code(sheet.key)}."
-    if others:
-        about += f" Also {_code(others)}."
-    return "\n".join([f"## {sheet.name}\n\n{about}\n", HEAD, *own])
+    about = f"{meaning} Key: {_code_spans(sheet.key)}."
+    if shared_names:
+        about += f" Also {_code_spans(shared_names)}."
+    return "\n".join([f"## {sheet.name}\n\n{about}\n", HEAD, *own_lines])
 
 
-def _code(names: Iterable[str]) -> str:
+def _code_spans(names: Iterable[str]) -> str:
     """Return names as a comma-separated list of code spans."""
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _line(column: ExportColumn) -> str:
+def _column_line(column: ExportColumn) -> str:
     """Return the Markdown row of a column."""
     meaning = column.meaning.replace("the SHA-256 that seals the row: ", "seals ")
+
+    # Units are written short here; a plain count needs none.
     unit = column.unit.partition(": ")[0].replace("1 is yes, 0 is no", "1 or 0")
     unit = unit.replace("millionths of a dollar", "dollars").replace("millionths of a share", "shares")
     if unit and unit != "so many":
         meaning += f" ({unit})"
     if column.empty:
         meaning += f"; empty: {column.empty}"
-    return f"|`{column.name}` |{column.kind} |{meaning.replace('|', '/')}|"
+    cell = meaning.replace("|", "/")
+    return f"|`{column.name}` |{column.kind} |{cell}|"

@@ -67,10 +67,10 @@ def in_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
     return col(CohortRow.number).in_(numbers)
 
 
-def in_snapshots(column: T, listed: T | None) -> OfCohorts:
+def in_snapshots(column: T, listed_column: T | None) -> OfCohorts:
     """Return the condition that the snapshots of some cohorts list the value of a column."""
-    listed_ids = select(column_of(listed)).from_joined(SnapshotItemRow, SnapshotRow, CohortRow)
-    return lambda numbers: col(column).in_(listed_ids.where(in_cohorts(numbers)))
+    listed = select(column_of(listed_column)).from_joined(SnapshotItemRow, SnapshotRow, CohortRow)
+    return lambda numbers: col(column).in_(listed.where(in_cohorts(numbers)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +97,12 @@ IN_PLACE = TableScope((COHORT_NUMBER, ROUND_NUMBER, AGENT), PLACE_ORDER, (Entran
 IN_TURN = TableScope(IN_PLACE.fields, PLACE_ORDER, (TurnRow, *IN_PLACE.rows))
 
 
-def _parent(column: str, *path: type[TableRow], **names: Any) -> ParentKey:
+def _parent(column: str, *path: type[TableRow], **named_columns: Any) -> ParentKey:
     """Return how to find a parent row by the columns that name it, such as `cohort=CohortRow.number`."""
-    named = tuple(map(column_of, names.values()))
-    ids = select(path[0].__table__.c.id, *named).from_joined(*path)
-    return ParentKey(column, tuple(names), named, ids)
+    columns = tuple(map(column_of, named_columns.values()))
+    parent_id = path[0].__table__.c.id
+    ids = select(parent_id, *columns).from_joined(*path)
+    return ParentKey(column, tuple(named_columns), columns, ids)
 
 
 COHORT: dict[str, Any] = {"cohort": CohortRow.number}
@@ -157,7 +158,7 @@ def fact_table(
         of_cohorts = in_cohorts
     if path is None:
         path = joined(row, *scope.rows)
-    parents = filter(None, map(PARENTS.get, row.__table__.c.keys()))
+    parents = filter(None, map(PARENTS.get, row.__table__.c.keys()))  # of columns that refer to one
 
     return FactTable(
         ExportTable(name, meaning, columns, (*scope_key, *key)),
@@ -184,17 +185,17 @@ GATHERED = joined(EvidenceRow, GatheringRow, *IN_ROUND.rows)
 
 def prompts_of_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
     """Return the condition that a cohort froze the prompt, or that one of its agents took it later."""
-    froze = exists().where(in_cohorts(numbers), col(CohortRow.frozen).contains(PromptRow.hash))
-    taken = select(column_of(ReplacementRow.id)).from_joined(ReplacementRow, *IN_ACCOUNT.rows)
-    taken = taken.where(in_cohorts(numbers), col(ReplacementRow.prompts).contains(PromptRow.hash))
-    return or_(froze, exists(taken))
+    is_frozen = exists().where(in_cohorts(numbers), col(CohortRow.frozen).contains(PromptRow.hash))
+    later = select(column_of(ReplacementRow.id)).from_joined(ReplacementRow, *IN_ACCOUNT.rows)
+    later = later.where(in_cohorts(numbers), col(ReplacementRow.prompts).contains(PromptRow.hash))
+    return or_(is_frozen, exists(later))
 
 
 def quotes_of_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
     """Return the condition that a cohort's snapshots list the quote, or that it was read a second time."""
     is_listed = in_snapshots(QuoteRow.id, SnapshotItemRow.quote_id)(numbers)
-    second = select(column_of(SecondQuoteRow.quote_id)).from_joined(SecondQuoteRow, *IN_TURN.rows)
-    return or_(is_listed, col(QuoteRow.id).in_(second.where(in_cohorts(numbers))))
+    read_again = select(column_of(SecondQuoteRow.quote_id)).from_joined(SecondQuoteRow, *IN_TURN.rows)
+    return or_(is_listed, col(QuoteRow.id).in_(read_again.where(in_cohorts(numbers))))
 
 
 def articles_of_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:

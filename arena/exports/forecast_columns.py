@@ -90,7 +90,7 @@ class HiddenRounds:
 
 def _season_rows(tables: ExportTables) -> SeasonRows:
     """Return the forecasts of an export with everything that scores them."""
-    rounds = {(row["cohort"], row["round"]): row["at"] for row in tables.rows("rounds")}
+    round_times = {(row["cohort"], row["round"]): row["at"] for row in tables.rows("rounds")}
     entrants = _entrants(tables)
     pages = {(row["market_id"], row["page"]): row for row in tables.rows("market_pages")}
     hidden = {}
@@ -98,19 +98,20 @@ def _season_rows(tables: ExportTables) -> SeasonRows:
     for row in tables.rows("cohorts"):  # cohorts come in order
         frozen = json.loads(row["frozen"])
         number = row["cohort"]
-        begun = max((own for cohort, own in rounds if cohort == number), default=0)
+        newest_round = max((in_cohort for cohort, in_cohort in round_times if cohort == number), default=0)
         is_over = row["ended_at"] or row["stopped_at"]
-        hides = frozen.get("hidden", 0)
-        hidden[number] = HiddenRounds(hides, is_now=not is_over and begun <= hides)
+        hidden_rounds = frozen.get("hidden", 0)
+        is_now = not is_over and newest_round <= hidden_rounds
+        hidden[number] = HiddenRounds(hidden_rounds, is_now)
         if frozen.get("stamp") != BENCHMARK:  # cohorts that answer a benchmark are in no figure
             min_coverage = frozen.get("min_coverage", MIN_COVERAGE)
 
-    answers = _answers(tables, rounds, entrants, hidden, pages)
+    answers = _answers(tables, round_times, entrants, hidden, pages)
     as_of = max((row["at"] for row in tables.rows("snapshots")), default=None)
     return SeasonRows(
-        yes_no=_yes_no(tables, rounds, entrants),
+        yes_no=_yes_no(tables, round_times, entrants),
         answers=answers,
-        time=turn_times(answers.cohort, answers.round, rounds),
+        time=turn_times(answers.cohort, answers.round, round_times),
         markets=_markets(tables, pages),
         kinds={agent: entrant.kind for (_, agent), entrant in entrants.items()},
         as_of=as_of,
@@ -130,8 +131,8 @@ def _entrants(tables: ExportTables) -> dict[tuple[int, str], EntrantRead]:
         settings[row["cohort"], row["agent"]] = row["settings"]
 
     entrants = {}
-    for key, text in settings.items():
-        values = json.loads(text)
+    for key, settings_text in settings.items():
+        values = json.loads(settings_text)
         released = UNKNOWN
         if values.get("released"):
             day = datetime.fromisoformat(values["released"])
@@ -156,7 +157,7 @@ def _markets(tables: ExportTables, pages: Mapping[tuple[str, int], Row]) -> dict
 
 def _yes_no(
     tables: ExportTables,
-    rounds: Mapping[tuple[int, int], datetime],
+    round_times: Mapping[tuple[int, int], datetime],
     entrants: Mapping[tuple[int, str], EntrantRead],
 ) -> YesNoRows:
     """Return the forecasts of yes/no markets; those without a quote in the snapshot have no price."""
@@ -170,9 +171,10 @@ def _yes_no(
         if row["reading"] != "stated":
             continue
         entrant = entrants[row["cohort"], row["agent"]]
-        at = rounds[row["cohort"], row["round"]]
-        columns["early"].append(entrant.released != UNKNOWN and at.timestamp() // 1 < entrant.released)
-        is_priced = (row["cohort"], at, row["market_id"]) not in unpriced
+        decided_at = round_times[row["cohort"], row["round"]]
+        is_early = entrant.released != UNKNOWN and decided_at.timestamp() // 1 < entrant.released
+        columns["early"].append(is_early)
+        is_priced = (row["cohort"], decided_at, row["market_id"]) not in unpriced
         columns["price"].append(row["mid"] / ONE if is_priced else nan)
         for name in ("cohort", "round", "agent", "market_id", "forecast", "said"):
             columns[name].append(row[name])
@@ -180,13 +182,13 @@ def _yes_no(
     agents, agent = factorize(columns["agent"])
     markets, market = factorize(columns["market_id"])
     cohort = np.array(columns["cohort"], dtype=np.int64)
-    number = np.array(columns["round"], dtype=np.int64)
+    round_number = np.array(columns["round"], dtype=np.int64)
     return YesNoRows(
         agents=agents,
         markets=markets,
         agent=agent,
         market=market,
-        time=turn_times(cohort, number, rounds),
+        time=turn_times(cohort, round_number, round_times),
         chance=np.array(columns["forecast"], dtype=np.float64),
         price=np.array(columns["price"], dtype=np.float64),
         stated=np.array(columns["said"], dtype=np.bool_),
@@ -196,33 +198,33 @@ def _yes_no(
 
 def _answers(
     tables: ExportTables,
-    rounds: Mapping[tuple[int, int], datetime],
+    round_times: Mapping[tuple[int, int], datetime],
     entrants: Mapping[tuple[int, str], EntrantRead],
     hidden: Mapping[int, HiddenRounds],
     pages: Mapping[tuple[str, int], Row],
 ) -> AnswerColumns:
     """Return the answers to questions other than yes/no."""
-    shown, stated = _questions_and_answers(tables, pages)
+    shown, stated = _shown_questions_and_answers(tables, pages)
     columns = defaultdict[str, list[Any]](list)
     for turn in tables.rows("turns") if shown else ():
-        hides = hidden[turn["cohort"]]
-        if turn["status"] not in SHOWN_STATUSES or hides.is_now:
+        hidden_rounds = hidden[turn["cohort"]]
+        if turn["status"] not in SHOWN_STATUSES or hidden_rounds.is_now:
             continue
-        place = turn["cohort"], turn["round"]
+        round_key = turn["cohort"], turn["round"]
         entrant = entrants[turn["cohort"], turn["agent"]]
-        for market, form in shown[turn["cohort"], rounds[place]]:
+        for market, form in shown[turn["cohort"], round_times[round_key]]:
             answer = None
             if turn["status"] in USABLE_STATUSES:
-                answer = stated.get((*place, turn["agent"], market))
+                answer = stated.get((*round_key, turn["agent"], market))
             columns["agent"].append(turn["agent"])
             columns["cohort"].append(turn["cohort"])
             columns["round"].append(turn["round"])
-            columns["at"].append(rounds[place].timestamp() // 1)
+            columns["at"].append(round_times[round_key].timestamp() // 1)
             columns["market"].append(market)
             columns["form"].append(form)
             columns["answer"].append(answer and answer["distribution"])
             columns["reason"].append(answer and answer["reason"])
-            columns["blind"].append(entrant.blind or turn["round"] <= hides.count)
+            columns["blind"].append(entrant.blind or turn["round"] <= hidden_rounds.count)
             columns["released"].append(entrant.released)
     return _answer_columns(columns)
 
@@ -233,7 +235,9 @@ Said = dict[tuple[int, int, str, str], Row]
 """The final forecasts, by cohort, round, agent and market."""
 
 
-def _questions_and_answers(tables: ExportTables, pages: Mapping[tuple[str, int], Row]) -> tuple[Shown, Said]:
+def _shown_questions_and_answers(
+    tables: ExportTables, pages: Mapping[tuple[str, int], Row]
+) -> tuple[Shown, Said]:
     """Return the questions other than yes/no as they were shown, and the answers to them."""
     shown: Shown = defaultdict(list)
     stated: Said = {}
@@ -250,17 +254,20 @@ def _questions_and_answers(tables: ExportTables, pages: Mapping[tuple[str, int],
     return shown, stated
 
 
-def _answer_columns(columns: Mapping[str, list[Any]]) -> AnswerColumns:
+def _answer_columns(lists: Mapping[str, list[Any]]) -> AnswerColumns:
     """Return lists as arrays, with names and texts as indices; -1 for missing ones."""
-    named: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for column, plural in (("agent", "agents"), ("market", "markets"), ("form", "forms")):
-        named[plural], named[column] = factorize(columns[column])
+        columns[plural], columns[column] = factorize(lists[column])
+
+    # An answer that is missing has the index -1.
     for column, plural in (("answer", "answers"), ("reason", "reasons")):
-        texts = tuple(dict.fromkeys(text for text in columns[column] if text is not None))
-        places = {text: place for place, text in enumerate(texts)}
-        named[plural] = texts
-        named[column] = np.array([places.get(text, -1) for text in columns[column]], dtype=np.int64)
+        texts = tuple(dict.fromkeys(text for text in lists[column] if text is not None))
+        indexes = {text: index for index, text in enumerate(texts)}
+        columns[plural] = texts
+        columns[column] = np.array([indexes.get(text, -1) for text in lists[column]], dtype=np.int64)
+
     for column in ("cohort", "round", "at", "released"):
-        named[column] = np.array(columns[column], dtype=np.int64)
-    named["blind"] = np.array(columns["blind"], dtype=np.bool_)
-    return AnswerColumns(**named)
+        columns[column] = np.array(lists[column], dtype=np.int64)
+    columns["blind"] = np.array(lists["blind"], dtype=np.bool_)
+    return AnswerColumns(**columns)

@@ -38,8 +38,8 @@ def board_rows(board: BenchBoard) -> list[Row]:
     """Return each forecaster's figures by name, the best forecaster first."""
     rows: list[Row] = []
     for scores in board.scores:
-        team, lab = board.teams[scores.forecaster]
-        row: Row = {"organization": team, "model_organization": lab}
+        organization, model_organization = board.teams[scores.forecaster]
+        row: Row = {"organization": organization, "model_organization": model_organization}
         for name, value in asdict(scores).items():
             if name in PREFIXES:
                 for part, score in value.items():
@@ -91,19 +91,20 @@ def board_lines(board: BenchBoard, *, with_groups: bool) -> list[list[str]]:
     if board.mode == "paper":
         return _paper_lines(rows)
 
+    # Forecasters whose figures look the same share a rank.
     part = ranked_part(board.mode)
-    shown = [figure(row[part], 1) for row in rows]
-    cells = []
+    shown = [rounded_figure(row[part], 1) for row in rows]
+    lines = []
     for row, text in zip(rows, shown, strict=True):
         rank = 1 + shown.index(text)
-        cells.append(_site_cells(row, rank, board.mode))
-    headings = list(cells[0])
-    return [headings, *(list(line.values()) for line in cells)]
+        lines.append(_site_cells(row, rank, board.mode))
+    headings = list(lines[0])
+    return [headings, *(list(line.values()) for line in lines)]
 
 
 def _group_line(group: GroupScore) -> list[str]:
     """Return a forecaster's figures on one group of questions."""
-    figures = [figure(value, 4) for value in (group.brier, group.low, group.high)]
+    figures = [rounded_figure(value, 4) for value in (group.brier, group.low, group.high)]
     return [group.group, group.forecaster, str(group.n), *figures]
 
 
@@ -121,28 +122,28 @@ def _site_cells(row: Row, rank: int, mode: str) -> dict[str, str]:
     halves = HALVES[:1] if mode == PRELIMINARY else HALVES
     for half in halves:
         title = half.capitalize()
-        cells[title] = figure(row[half], 1)
+        cells[title] = rounded_figure(row[half], 1)
         cells[f"N {half}"] = str(row[f"n_{half}"])
-        cells[f"{title} 95% CI"] = ends_text(row[f"{half}_low"], row[f"{half}_high"], 1)
+        cells[f"{title} 95% CI"] = interval_text(row[f"{half}_low"], row[f"{half}_high"], 1)
     if mode != PRELIMINARY:
-        cells["Overall"] = figure(row["overall"], 1)
+        cells["Overall"] = rounded_figure(row["overall"], 1)
         cells["N"] = str(row["n"])
-        cells["Overall 95% CI"] = ends_text(row["low"], row["high"], 1)
+        cells["Overall 95% CI"] = interval_text(row["low"], row["high"], 1)
 
     for name, title in ((SUPERS, "Supers > Forecaster?"), (PUBLIC, "Forecaster > Public?")):
         p_value = row["p"].get(name)
-        cells[title] = verdict(p_value)
+        cells[title] = p_verdict(p_value)
         cells[f"p-val {title}"] = p_text(p_value)
     for name, title in (("first", "Pct times № 1"), ("top", "Pct times top 5%")):
         share = row[name]
-        cells[title] = figure(share and share * 100, 3)
+        cells[title] = rounded_figure(share and share * 100, 3)
 
     part = ranked_part(mode)
-    cells["Peer"] = figure(row[f"peer_{part}"], 3)
-    cells["BSS"] = figure(row[f"skill_{part}"], 3)
+    cells["Peer"] = rounded_figure(row[f"peer_{part}"], 3)
+    cells["BSS"] = rounded_figure(row[f"skill_{part}"], 3)
     if mode != PRELIMINARY:
         for name in PARTS:
-            cells[f"Brier {name.capitalize()}"] = figure(row[f"brier_{name}"], 3)
+            cells[f"Brier {name.capitalize()}"] = rounded_figure(row[f"brier_{name}"], 3)
     return cells
 
 
@@ -159,17 +160,17 @@ def _paper_lines(rows: Sequence[Row]) -> list[list[str]]:
         line = [row["forecaster"], row["model_organization"]]
         line += [f"{row[part]:.3f}" for part in PARTS]
         p_value = row["p"]
-        line.append(ends_text(row["low"], row["high"], 3))
+        line.append(interval_text(row["low"], row["high"], 3))
         line.append("" if p_value is None else p_text(p_value, 3))
         line.append(f"{row['better'] or 0:.0%}")
         lines.append(line)
     return lines
 
 
-def verdict(p: float | None) -> str:
+def p_verdict(p: float | None) -> str:
     """Return a p-value as a verdict.
 
-    >>> verdict(0.0004), verdict(0.02), verdict(0.5), verdict(None)
+    >>> p_verdict(0.0004), p_verdict(0.02), p_verdict(0.5), p_verdict(None)
     ('Yes', 'Likely', 'No', '—')
     """
     if p is None:
@@ -196,14 +197,14 @@ def p_text(p: float | None, places: int = 2) -> str:
     return f"{p:.{places}f}"
 
 
-def figure(value: float | None, places: int) -> str:
+def rounded_figure(value: float | None, places: int) -> str:
     """Return a rounded figure without trailing zeros."""
     if value is None:
         return ""
     return repr(round(float(value), places))
 
 
-def ends_text(low: float | None, high: float | None, places: int) -> str:
+def interval_text(low: float | None, high: float | None, places: int) -> str:
     """Return an interval as boards print it; an empty text if there is none."""
     if low is None:
         return ""
@@ -224,7 +225,7 @@ def csv_text(lines: Sequence[Sequence[str]]) -> str:
     for line in lines:
         cells = []
         for cell in line:
-            is_figure = FIGURE.fullmatch(cell) is not None
+            is_figure = FIGURE.fullmatch(cell) is not None  # -0.5 is no formula
             cells.append(cell if is_figure else text_cell(cell))
         writer.writerow(cells)
     return out.getvalue()
@@ -269,24 +270,24 @@ class WrittenSubmission:
 
 
 def write_submission(
-    name: str, answers: str, by: Submitter, question_set: QuestionSet, folder: Path
+    name: str, answers: str, submitter: Submitter, question_set: QuestionSet, folder: Path
 ) -> WrittenSubmission:
     """Write a CSV of answers as a submission; raise `FileFaults` if something in it is wrong."""
-    if not TEAM.fullmatch(by.organization):
-        message = f"{by.organization!r} can't be part of a file's name"
+    if not TEAM.fullmatch(submitter.organization):
+        message = f"{submitter.organization!r} can't be part of a file's name"
         raise ArenaError("bad_name", message, "use letters, digits, spaces, - and _", status=64)
-    document, filed, faults = submission(name, answers, by, question_set)
+    document, forecast_file, faults = submission(name, answers, submitter, question_set)
     if faults:
         raise FileFaults(faults)
 
-    target = folder / f"{question_set.due}.{by.organization}.{by.number}.json"
-    text = f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode()
+    target = folder / f"{question_set.due}.{submitter.organization}.{submitter.number}.json"
+    content = f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if target.exists() and target.read_bytes() != text:
+        if target.exists() and target.read_bytes() != content:
             message = f"{target} already exists with other content"
             raise ArenaError("exists", message, "choose another --n")
-        target.write_bytes(text)
+        target.write_bytes(content)
     except OSError as error:
         raise ArenaError("unwritable", f"{target}: {error.strerror}", "name a writable folder") from error
-    return WrittenSubmission(target, len(filed.rows), question_set.name, question_set.due)
+    return WrittenSubmission(target, len(forecast_file.rows), question_set.name, question_set.due)

@@ -31,7 +31,7 @@ def record_frame(connection: Connection, name: str, cohort: int | None) -> "pa.T
     """
     import pyarrow as pa
 
-    stored = select_cohorts(read_cohorts(connection, trading=False), cohort)
+    cohorts = select_cohorts(read_cohorts(connection, trading=False), cohort)
     computed = {table.sheet.name: table for table in COMPUTED}
     rows: Iterable[Row]
     if name in FACT:
@@ -39,7 +39,7 @@ def record_frame(connection: Connection, name: str, cohort: int | None) -> "pa.T
         rows = rows_of(connection, FACT[name], None if cohort is None else [cohort])
     elif name in computed:
         sheet = computed[name].sheet
-        rows = computed[name].rows(connection, stored)
+        rows = computed[name].rows(connection, cohorts)
     else:
         names = ", ".join([*FACT, *computed])
         raise ArenaError("no_table", f"there is no table {name!r}", f"tables: {names}")
@@ -48,9 +48,9 @@ def record_frame(connection: Connection, name: str, cohort: int | None) -> "pa.T
     values = [list(column) for column in zip(*all_rows, strict=True)] or [[] for _ in sheet.columns]
     schema = schema_of(sheet.columns, column_names(sheet.columns))
     frame = pa.Table.from_arrays(list(map(pa.array, values, schema.types)), schema=schema)
-    for column, numbers in zip(sheet.columns, values, strict=True):
+    for column, whole_numbers in zip(sheet.columns, values, strict=True):
         if column.unit.startswith(MILLIONTHS):
-            floats = [None if number is None else number / ONE for number in numbers]
+            floats = [None if number is None else number / ONE for number in whole_numbers]
             frame = frame.append_column(column.name + FLOAT, pa.array(floats, pa.float64()))
     return frame
 
@@ -65,15 +65,15 @@ def frame_columns(frame: object, name: str) -> Columns:
     {'question': ['rain', 'snow'], 'outcome': [None, None]}
     """
     columns: Columns = {}
-    for column, values in _columns(frame, name).items():
-        columns[str(column)] = [_value(value) for value in values]
+    for column, values in _raw_columns(frame, name).items():
+        columns[str(column)] = [_cell_value(value) for value in values]
     return columns
 
 
-def _columns(frame: Any, name: str) -> Mapping[Any, Sequence[object]]:
+def _raw_columns(frame: Any, name: str) -> Mapping[Any, Sequence[object]]:
     """Return the columns of a frame by name, with cells as they are."""
     if isinstance(frame, Mapping):
-        return {column: _listed(values, name, str(column)) for column, values in frame.items()}
+        return {column: _cells_as_list(values, name, str(column)) for column, values in frame.items()}
     if isinstance(frame, list | tuple):
         return _columns_of_dicts(frame, name)
     if hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "iloc"):
@@ -84,7 +84,7 @@ def _columns(frame: Any, name: str) -> Mapping[Any, Sequence[object]]:
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise ArenaError("bad_frame", f"{name} is no Arrow table: {error}", HINT) from error
     if hasattr(frame, "collect"):  # a LazyFrame of polars
-        return _columns(frame.collect(), name)
+        return _raw_columns(frame.collect(), name)
     return _columns_of_pandas(frame, name)
 
 
@@ -98,10 +98,10 @@ def _columns_of_pandas(frame: Any, name: str) -> Mapping[Any, Sequence[object]]:
         raise ArenaError("bad_frame", f"{name}, of type {type(frame).__name__}, has no columns", HINT)
     if len(set(labels)) < len(labels):
         raise ArenaError("bad_frame", f"{name} has several columns of one name", "rename them")
-    return {label: _listed(frame[label], name, str(label)) for label in labels}
+    return {label: _cells_as_list(frame[label], name, str(label)) for label in labels}
 
 
-def _listed(values: Any, name: str, column: str) -> list[object]:
+def _cells_as_list(values: Any, name: str, column: str) -> list[object]:
     """Return the cells of a column as a list."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise ArenaError("bad_frame", f"{name}: column {column} is no list of values", HINT)
@@ -123,31 +123,33 @@ def _columns_of_dicts(rows: Sequence[object], name: str) -> Columns:
     return columns
 
 
-def _value(value: Any) -> object:
+def _cell_value(value: Any) -> object:
     """Return a cell, or None if it is empty: NaN, NaT, or the missing value of pandas."""
     if value is None or isinstance(value, str):
         return value
-    if getattr(value, "ndim", 0) > 0:
+    if getattr(value, "ndim", 0) > 0:  # an array
         return value.tolist()
     if isinstance(value, list | tuple):
         return list(value)
+
+    # NaN and NaT don't equal themselves.
     try:
-        is_number = bool(value == value)
-    except TypeError:  # the missing value of pandas is neither
+        equals_itself = bool(value == value)
+    except TypeError:  # the missing value of pandas is neither true nor false
         return None
-    return value if is_number else None
+    return value if equals_itself else None
 
 
 def renamed_columns(columns: Columns, renamed: Mapping[str, str], name: str) -> Columns:
     """Return the columns under our names; raise `ArenaError` if one is missing."""
-    found = dict(columns)
-    for ours, theirs in renamed.items():
-        if theirs not in columns:
+    result = dict(columns)
+    for our_name, their_name in renamed.items():
+        if their_name not in columns:
             known = ", ".join(columns)
-            raise ArenaError("bad_columns", f"{name} has no column {theirs!r}", f"it has {known}")
-        found.pop(theirs, None)
-        found[ours] = columns[theirs]
-    return found
+            raise ArenaError("bad_columns", f"{name} has no column {their_name!r}", f"it has {known}")
+        result.pop(their_name, None)
+        result[our_name] = columns[their_name]
+    return result
 
 
 def joined_column(columns: Columns, frame: object, column: str, name: str) -> Columns:
@@ -158,19 +160,20 @@ def joined_column(columns: Columns, frame: object, column: str, name: str) -> Co
     """
     if "question" not in columns:
         raise ArenaError("bad_frame", f"{name} need a column question in the forecasts", "add it")
+
+    # A dict without a list of questions maps each question to its value.
     if isinstance(frame, Mapping) and not isinstance(frame.get("question"), Iterable):
-        by_question = {str(question): _value(value) for question, value in frame.items()}
+        by_question = {str(question): _cell_value(value) for question, value in frame.items()}
     else:
-        theirs = {plain_name(label): values for label, values in frame_columns(frame, name).items()}
-        missing = {"question", column} - theirs.keys()
+        given = {plain_name(label): values for label, values in frame_columns(frame, name).items()}
+        missing = {"question", column} - given.keys()
         if missing:
-            raise ArenaError(
-                "bad_frame", f"{name} has no column {min(missing)}", f"it has {', '.join(theirs)}"
-            )
-        by_question = dict(zip(map(str, theirs["question"]), theirs[column], strict=True))
+            hint = f"it has {', '.join(given)}"
+            raise ArenaError("bad_frame", f"{name} has no column {min(missing)}", hint)
+        by_question = dict(zip(map(str, given["question"]), given[column], strict=True))
 
     questions = [str(question) for question in columns["question"]]
     if by_question.keys().isdisjoint(questions):
-        what = f"{name} have none of the questions that are forecast"
-        raise ArenaError("bad_frame", what, f"a question is named there like {questions[0]!r}")
+        message = f"{name} have none of the questions that are forecast"
+        raise ArenaError("bad_frame", message, f"a question is named there like {questions[0]!r}")
     return columns | {column: [by_question.get(question) for question in questions]}

@@ -79,12 +79,12 @@ def read_scored_forecasts(
         strict=True,
     )
 
-    turns = defaultdict[TurnPlace, list[LoggedForecast]](list)
-    for agent, number, market, probability, stated, price, priced, outcome in columns:
-        name = rows.markets[market]
-        page = markets[name]
+    forecasts_by_turn = defaultdict[TurnPlace, list[LoggedForecast]](list)
+    for agent_index, round_number, market_index, probability, stated, price, priced, outcome in columns:
+        market_id = rows.markets[market_index]
+        page = markets[market_id]
         forecast = LoggedForecast(
-            question=name,
+            question=market_id,
             title=page.title,
             event=page.event,
             category=page.category,
@@ -93,8 +93,8 @@ def read_scored_forecasts(
             market_probability=price if priced else None,
             outcome=outcome if outcome in (0, 1) else None,
         )
-        turns[rows.agents[agent], number].append(forecast)
-    return turns
+        forecasts_by_turn[rows.agents[agent_index], round_number].append(forecast)
+    return forecasts_by_turn
 
 
 def forecast_scores(forecasts: Sequence[LoggedForecast]) -> dict[str, float]:
@@ -120,9 +120,9 @@ def score_fields(forecasts: Sequence[LoggedForecast]) -> dict[str, Fields]:
     for name, value in forecast_scores(forecasts).items():
         scores[name] = {"value": value}
 
-    stated = sum(forecast.stated for forecast in forecasts)
+    stated_count = sum(forecast.stated for forecast in forecasts)
     scores["brier"] |= {
-        "answer": f"{stated} of {len(forecasts)} markets",
+        "answer": f"{stated_count} of {len(forecasts)} markets",
         "explanation": _forecasts_table(forecasts),
         "metadata": {"forecasts": [asdict(forecast) for forecast in forecasts]},
     }
@@ -154,7 +154,7 @@ def outcomes_text(forecasts: Sequence[LoggedForecast]) -> str:
     return ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
 
 
-def time_apart(at: datetime, cohort: int) -> datetime:
+def time_apart_from_other_cohorts(at: datetime, cohort: int) -> datetime:
     """Return the time of a turn, shifted by microseconds to keep simultaneous cohorts apart."""
     return at + timedelta(microseconds=cohort)
 
@@ -174,21 +174,23 @@ def inspect_logs(
         forecasts = read_scored_forecasts(connection, stored.cohort.number, markets)
         turns: dict[TurnPlace, Turn] = {}
         calls: dict[TurnPlace, list[Call]] = {}
-        for begun in own_rounds:
+        for started_round in own_rounds:
             ids = stored.entrant_ids
-            asked = read_calls(connection, begun.id, [*ids.values()]) if prompts else {}
-            for turn in read_turns(connection, begun.id, [*ids.values()]):
-                turns[turn.entrant, begun.number] = turn
-                calls[turn.entrant, begun.number] = asked.get(ids[turn.entrant], [])
+            calls_by_entrant = read_calls(connection, started_round.id, [*ids.values()]) if prompts else {}
+            for turn in read_turns(connection, started_round.id, [*ids.values()]):
+                turns[turn.entrant, started_round.number] = turn
+                calls[turn.entrant, started_round.number] = calls_by_entrant.get(ids[turn.entrant], [])
 
         for entrant in stored.cohort.entrants:
-            played = []
-            for begun in own_rounds:
-                place = entrant.name, begun.number
-                if place in forecasts:
-                    played.append(LoggedTurn(begun, turns[place], calls[place], forecasts[place]))
-            if played:
-                log = _log(stored, entrant, played, version)
+            logged_turns = []
+            for started_round in own_rounds:
+                turn_place = entrant.name, started_round.number
+                if turn_place in forecasts:
+                    logged_turns.append(
+                        LoggedTurn(started_round, turns[turn_place], calls[turn_place], forecasts[turn_place])
+                    )
+            if logged_turns:
+                log = _log(stored, entrant, logged_turns, version)
                 yield log_name(stored, entrant), json.dumps(log, ensure_ascii=False) + "\n"
 
 
@@ -209,14 +211,14 @@ class LoggedTurn:
     forecasts: Sequence[LoggedForecast]
 
 
-def _log(stored: StoredCohort, entrant: Entrant, played: Sequence[LoggedTurn], version: str) -> Fields:
+def _log(stored: StoredCohort, entrant: Entrant, logged_turns: Sequence[LoggedTurn], version: str) -> Fields:
     """Return the log of an agent in a cohort."""
     cohort = stored.cohort
     model = str(entrant.settings.get("model") or entrant.kind)
     samples = []
     forecasts: list[LoggedForecast] = []
     calls: list[Call] = []
-    for turn in played:
+    for turn in logged_turns:
         samples.append(_sample(turn, cohort.number, model))
         forecasts += turn.forecasts
         calls += turn.calls
@@ -228,8 +230,8 @@ def _log(stored: StoredCohort, entrant: Entrant, played: Sequence[LoggedTurn], v
         metric = {"name": METRIC, "value": value, "params": {}}
         metrics.append({"name": name, "scorer": name, "params": {}, "metrics": {METRIC: metric}})
 
-    started = timestamp_text(played[0].round.at)
-    completed = timestamp_text(played[-1].round.at)
+    started = timestamp_text(logged_turns[0].round.at)
+    completed = timestamp_text(logged_turns[-1].round.at)
     return {
         "version": LOG_VERSION,
         "status": "success",
@@ -264,29 +266,30 @@ def _log(stored: StoredCohort, entrant: Entrant, played: Sequence[LoggedTurn], v
 
 def _sample(played: LoggedTurn, cohort: int, model: str) -> Fields:
     """Return a turn as a sample."""
-    begun = played.round
+    started_round = played.round
     decision = played.turn.decision
     calls = played.calls
-    key = f"cohort {cohort}, round {begun.number}"
+    sample_id = f"cohort {cohort}, round {started_round.number}"
 
     return {
-        "id": key,
+        "id": sample_id,
         "epoch": 1,
-        "input": f"{key}: {count_text(len(played.forecasts), 'market')}",  # the messages have the questions
+        # The messages have the questions.
+        "input": f"{sample_id}: {count_text(len(played.forecasts), 'market')}",
         "target": outcomes_text(played.forecasts),
         "messages": [asdict(message) for message in conversation(calls)],
         "output": _output(calls, model),
         "scores": score_fields(played.forecasts),
         "metadata": {
             "cohort": cohort,
-            "round": begun.number,
+            "round": started_round.number,
             "agent": played.turn.entrant,
-            "as_of": timestamp_text(time_apart(begun.at, cohort)),
+            "as_of": timestamp_text(time_apart_from_other_cohorts(started_round.at, cohort)),
             "status": decision.status,
             "note": decision.note,
         },
         "model_usage": {model: _usage(calls)} if calls else {},
-        "started_at": timestamp_text(begun.at),
+        "started_at": timestamp_text(started_round.at),
         "total_time": sum(call.latency_ms for call in calls) / 1_000,
     }
 
@@ -294,16 +297,16 @@ def _sample(played: LoggedTurn, cohort: int, model: str) -> Fields:
 def conversation(calls: Sequence[Call]) -> list[Message]:
     """Return the messages in order; a question that continues a conversation adds only what is new."""
     messages: list[Message] = []
-    before: tuple[Message, ...] = ()
+    so_far: tuple[Message, ...] = ()
     for call in calls:
         asked = call.prompt.messages
-        goes_on = asked[: len(before)] == before
-        messages += asked[len(before) :] if goes_on else asked
-        before = asked
+        continues = asked[: len(so_far)] == so_far
+        messages += asked[len(so_far) :] if continues else asked
+        so_far = asked
         if call.reply is not None:
             reply = Message("assistant", call.reply)
             messages.append(reply)
-            before = (*asked, reply)
+            so_far = (*asked, reply)
     return messages
 
 

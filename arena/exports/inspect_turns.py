@@ -16,7 +16,12 @@ from agents.registry import kind
 from arena.cohorts.cohort import entrants_by_name
 from arena.cohorts.freeze import code_version
 from arena.errors import ArenaError
-from arena.exports.inspect_logs import EVEN, LoggedForecast, read_scored_forecasts, time_apart
+from arena.exports.inspect_logs import (
+    EVEN,
+    LoggedForecast,
+    read_scored_forecasts,
+    time_apart_from_other_cohorts,
+)
 from arena.exports.table import one_snapshot
 from arena.record.dry_run import DryRunRecord
 from arena.record.model.cohort import Cohort, Entrant
@@ -57,7 +62,7 @@ class AnsweredTurn:
     @property
     def as_of(self) -> datetime:
         """Return the time of the turn, kept apart from turns of other cohorts at that instant."""
-        return time_apart(self.at, self.cohort)
+        return time_apart_from_other_cohorts(self.at, self.cohort)
 
     @property
     def key(self) -> str:
@@ -70,40 +75,40 @@ def read_answered_turns(database: str, agent: str, cohort: int | None = None) ->
 
     Raise `ArenaError` if there is none, or if the agent decides by more than its model's answers.
     """
-    found = []
+    turns = []
     with open_read_only(database) as engine, one_snapshot(engine) as connection:
         rounds = read_rounds_by_cohort(connection)
         markets = read_season_markets(connection)
 
         for stored in cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), agent):
-            settings = _settings(entrants_by_name(stored.cohort.entrants)[agent])
+            settings = _settings_without_tools(entrants_by_name(stored.cohort.entrants)[agent])
             forecasts = read_scored_forecasts(connection, stored.cohort.number, markets)
             entrant_id = stored.entrant_ids[agent]
 
-            for begun in rounds.get(stored.id, ()):
-                calls = read_calls(connection, begun.id, [entrant_id]).get(entrant_id, [])
-                scored = forecasts.get((agent, begun.number))
+            for started_round in rounds.get(stored.id, ()):
+                calls = read_calls(connection, started_round.id, [entrant_id]).get(entrant_id, [])
+                scored = forecasts.get((agent, started_round.number))
                 if scored is None or all(call.reply is None for call in calls):
                     continue
-                found.append(
+                turns.append(
                     AnsweredTurn(
                         agent=agent,
                         cohort=stored.cohort.number,
-                        round=begun.number,
-                        at=begun.at,
+                        round=started_round.number,
+                        at=started_round.at,
                         asked=calls[0].prompt.messages,
                         forecasts=tuple(scored),
-                        blind=settings.prices == "hidden" or stored.cohort.hides(begun.number),
+                        blind=settings.prices == "hidden" or stored.cohort.hides(started_round.number),
                     )
                 )
 
-    if not found:
+    if not turns:
         message = f"no model has answered a turn of {agent}"
         raise ArenaError("no_turn", message, "play a round: arena run --round")
-    return found
+    return turns
 
 
-def _settings(entrant: Entrant) -> llm.Settings:
+def _settings_without_tools(entrant: Entrant) -> llm.Settings:
     """Return the settings of an agent; raise `ArenaError` if answers alone don't decide its turns."""
     hint = "name an agent of kind llm that has no tools"
     if entrant.kind != "llm":
@@ -138,13 +143,15 @@ def _stated(decision: Decision | UnusableAnswer) -> Stated:
 
 def score_again(turn: AnsweredTurn, stated: Stated) -> list[LoggedForecast]:
     """Return the forecasts of a turn with other probabilities; a market without one counts as skipped."""
-    scored = []
-    for before in turn.forecasts:
-        price = before.market_probability
-        skipped = EVEN if turn.blind or price is None else price
-        probability = stated.get(before.question, skipped)
-        scored.append(replace(before, probability=probability, stated=before.question in stated))
-    return scored
+    forecasts = []
+    for recorded in turn.forecasts:
+        # A skipped market agrees with the price, or with even odds where the agent saw none.
+        price = recorded.market_probability
+        if_skipped = EVEN if turn.blind or price is None else price
+        probability = stated.get(recorded.question, if_skipped)
+        is_stated = recorded.question in stated
+        forecasts.append(replace(recorded, probability=probability, stated=is_stated))
+    return forecasts
 
 
 @contextmanager
@@ -156,7 +163,7 @@ def _opened_turn(database: str, turn: AnsweredTurn) -> Iterator[ClaimedTurn]:
             player = _player(connection, setting.agent.stored.cohort, setting.agent.entrant)
 
         world = World(
-            venue=_no_venue,
+            venue=_refuse_venue,
             player=lambda _cohort, _entrant: player,
             now=lambda: turn.at,
             holder="",
@@ -174,12 +181,18 @@ def _player(connection: Connection, cohort: Cohort, entrant: Entrant) -> Player:
     hashes = {**cohort.prompts, **entrant.prompts}
     texts = read_prompts(connection, [*hashes.values()])
     given = Given(prompts={name: texts[key] for name, key in hashes.items() if key in texts})
-    return Player(kind(entrant.kind).agent(_settings(entrant), given), _unasked, lambda _prompt: None)
+    return Player(
+        kind(entrant.kind).agent(_settings_without_tools(entrant), given),
+        _refuse_question,
+        lambda _prompt: None,
+    )
 
 
-async def _unasked(prompt: Prompt) -> Call:
+async def _refuse_question(prompt: Prompt) -> Call:
+    """Raise `LookupError`: the caller sets what answers questions."""
     raise LookupError(f"there is no model for sample {prompt.sample}")
 
 
-def _no_venue(cohort: Cohort) -> Venue:
+def _refuse_venue(cohort: Cohort) -> Venue:
+    """Raise `LookupError`: no venue is needed for a turn that was played before."""
     raise LookupError(f"{cohort.venue} is not opened: the turn was played before")

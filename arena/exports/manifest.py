@@ -41,7 +41,7 @@ FILE_NAME = re.compile(
 Count = Annotated[int, Field(ge=0, strict=True)]
 
 
-def _file_name(name: str) -> str:
+def _checked_file_name(name: str) -> str:
     """Return the name of a file. Raise `ValueError` for one that no export has."""
     if not FILE_NAME.fullmatch(name):
         raise ValueError(f"{name!r} is not part of an export: such a path is not opened")
@@ -74,7 +74,9 @@ class ExportManifest:
     prompts: bool
     state_hash: str
     cohorts: Mapping[str, str] = field(default_factory=dict)
-    files: Mapping[Annotated[str, AfterValidator(_file_name)], ExportFile] = field(default_factory=dict)
+    files: Mapping[Annotated[str, AfterValidator(_checked_file_name)], ExportFile] = field(
+        default_factory=dict
+    )
 
     def text(self) -> str:
         """Return the text of the manifest, with a seal over all of it in the last line."""
@@ -111,10 +113,10 @@ def read_manifest(data: bytes) -> ExportManifest:
     try:
         content = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise _bad(f"can't be read: {error}") from error
+        raise _bad_manifest(f"can't be read: {error}") from error
 
     if not isinstance(content, dict) or content.get("kind") != KIND:
-        raise _bad("is not the manifest of an arena share export")
+        raise _bad_manifest("is not the manifest of an arena share export")
     version = content.get("version")
     if version != VERSION:
         message = f"{NAME} is of version {version!r}; this program knows version {VERSION}"
@@ -127,16 +129,16 @@ def read_manifest(data: bytes) -> ExportManifest:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         reason = first["msg"].removeprefix("Value error, ")
-        raise _bad(f"is not right at {'.'.join(map(str, first['loc']))}: {reason}") from error
+        raise _bad_manifest(f"is not right at {'.'.join(map(str, first['loc']))}: {reason}") from error
 
     if manifest.text().encode() != data:
-        raise _bad("was changed after it was written: its seal doesn't match")
+        raise _bad_manifest("was changed after it was written: its seal doesn't match")
     return manifest
 
 
-def _bad(why: str) -> ArenaError:
+def _bad_manifest(what: str) -> ArenaError:
     """Return the error for a manifest that can't be used."""
-    return ArenaError("bad_export", f"{NAME} {why}", HINT)
+    return ArenaError("bad_export", f"{NAME} {what}", HINT)
 
 
 @contextmanager
@@ -167,73 +169,75 @@ def open_export(place: Path, spare: Path, *, whole: bool) -> Iterator[tuple[Path
     """
     if place.is_dir():
         folder = place
-        manifest = _check_folder(place)
+        manifest = _manifest_of_folder(place)
         if whole:
-            _refuse_part(manifest)
+            _refuse_partial_export(manifest)
     elif zipfile.is_zipfile(place):
         folder = spare
         with _open_zip(place) as archive:
-            manifest = _check_zip(archive)
+            manifest = _manifest_of_zip(archive)
             if whole:
-                _refuse_part(manifest)
+                _refuse_partial_export(manifest)
             _unpack(archive, manifest, spare)
     else:
         fault = "is neither a folder nor a ZIP" if place.exists() else "is not there"
         raise ArenaError("no_export", f"{place} {fault}", NAME_EXPORT)
 
-    _check_files(folder, manifest)
+    _check_sizes_and_hashes(folder, manifest)
     yield folder, manifest
 
 
-def _check_folder(folder: Path) -> ExportManifest:
+def _manifest_of_folder(folder: Path) -> ExportManifest:
     """Return the manifest of a folder. Raise `ArenaError` if it has other files than the manifest lists."""
     path = folder / NAME
     if not path.is_file() or path.is_symlink():
         raise ArenaError("no_export", f"{folder} has no {NAME}, so it is not an export", NAME_EXPORT)
 
     with path.open("rb") as file:
-        manifest = _check_manifest(file, {item.name for item in folder.iterdir()})
+        manifest = _read_matching_manifest(file, {item.name for item in folder.iterdir()})
     for name in manifest.files:
         if not stat.S_ISREG((folder / name).lstat().st_mode):
             raise bad_file(name, NOT_REGULAR)
     return manifest
 
 
-def _check_zip(archive: zipfile.ZipFile) -> ExportManifest:
+def _manifest_of_zip(archive: zipfile.ZipFile) -> ExportManifest:
     """Return the manifest of a ZIP. Raise `ArenaError` if it holds other files than the manifest lists."""
     names = archive.namelist()
     if NAME not in names:
         raise ArenaError("no_export", f"there is no {NAME} at the top of it, so it is not an export", HINT)
 
     with archive.open(NAME) as file:
-        manifest = _check_manifest(file, set(names))
+        manifest = _read_matching_manifest(file, set(names))
 
     for item in archive.infolist():
+        # The file type as Unix has it; 0 where the archive names none.
+        file_type = stat.S_IFMT(item.external_attr >> 16)
         if names.count(item.filename) > 1:
             raise bad_file(item.filename, "it appears twice")
-        if item.is_dir() or stat.S_IFMT(item.external_attr >> 16) not in (0, stat.S_IFREG):
+        if item.is_dir() or file_type not in (0, stat.S_IFREG):
             raise bad_file(item.filename, NOT_REGULAR)
         if item.compress_type not in METHODS:
             raise bad_file(item.filename, "it uses a compression that arena share export doesn't use")
     return manifest
 
 
-def _check_manifest(file: IO[bytes], names: Set[str]) -> ExportManifest:
+def _read_matching_manifest(file: IO[bytes], present_names: Set[str]) -> ExportManifest:
     """Return the manifest in a file. Raise `ArenaError` if it lists other files than these."""
     data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise bad_file(NAME, f"it is larger than {MOST_BYTES:,} bytes, so it is not an export")
 
     manifest = read_manifest(data)
-    listed = {NAME, *manifest.files}
-    for name in sorted(listed - names):
+    listed_names = {NAME, *manifest.files}
+    for name in sorted(listed_names - present_names):
         raise bad_file(name, f"missing, though {NAME} lists it")
-    for name in sorted(names - listed):
+    for name in sorted(present_names - listed_names):
         raise bad_file(name, f"unexpected file: {NAME} doesn't list it")
     return manifest
 
 
-def _refuse_part(manifest: ExportManifest) -> None:
+def _refuse_partial_export(manifest: ExportManifest) -> None:
     """Raise `ArenaError` for a partial export, whose hashes could not be checked."""
     message = ""
     if not manifest.whole:
@@ -276,19 +280,20 @@ def _unpack(archive: zipfile.ZipFile, manifest: ExportManifest, folder: Path) ->
 
     for name, listed in manifest.files.items():
         with archive.open(name) as source, (folder / name).open("xb") as target:
-            left = listed.bytes
-            while left:
-                data = source.read(min(left, CHUNK))
+            # No more is written than the manifest lists, whatever the archive holds.
+            bytes_left = listed.bytes
+            while bytes_left:
+                data = source.read(min(bytes_left, CHUNK))
                 if not data:
                     break
                 target.write(data)
-                left -= len(data)
+                bytes_left -= len(data)
 
-            if left or source.read(1):
+            if bytes_left or source.read(1):
                 raise bad_file(name, f"it is not {listed.bytes:,} bytes, as {NAME} says")
 
 
-def _check_files(folder: Path, manifest: ExportManifest) -> None:
+def _check_sizes_and_hashes(folder: Path, manifest: ExportManifest) -> None:
     """Raise `ArenaError` if a file has another size or hash than the manifest says."""
     for name, listed in manifest.files.items():
         path = folder / name

@@ -136,7 +136,7 @@ def read_method(connection: Connection, cohort: int | None = None) -> Method:
     resolutions: tuple[BenchmarkFile, ...] = ()
     if cohort is None:
         record_hash = state_hash(connection)
-        benchmark = tuple(_benchmark(connection))
+        benchmark = tuple(_benchmark_methods(connection))
         resolutions = tuple(newest_files(connection, "resolutions"))
 
     return Method(
@@ -145,7 +145,7 @@ def read_method(connection: Connection, cohort: int | None = None) -> Method:
         code_versions=tuple(sorted(set(connection.scalars(versions)))),
         markets=_market_counts(read_forecast_columns(connection, cohort)),
         audit=read_audit_counts(connection, numbers),
-        agents=tuple(_agents(connection, cohorts)),
+        agents=tuple(_agent_methods(connection, cohorts)),
         board=read_leaderboard(connection, cohort),
         verdict=read_season_verdict(connection) or Verdict(),
         min_coverage=read_min_coverage(connection, cohort),
@@ -154,7 +154,7 @@ def read_method(connection: Connection, cohort: int | None = None) -> Method:
     )
 
 
-def _benchmark(connection: Connection) -> Iterator[BenchmarkMethod]:
+def _benchmark_methods(connection: Connection) -> Iterator[BenchmarkMethod]:
     """Yield how each question set of a benchmark was answered."""
     called = select(func.min(CallRow.made_at), func.max(CallRow.made_at)).select_from(CALLS)
 
@@ -174,17 +174,18 @@ def _benchmark(connection: Connection) -> Iterator[BenchmarkMethod]:
             asked_by=method_of(cohort).words,
             called_from=first,
             called_until=last,
-            agents=tuple(_agents(connection, [cohort])),
+            agents=tuple(_agent_methods(connection, [cohort])),
             forecasts=forecasts,
         )
 
 
 def _market_counts(rows: ForecastColumns) -> MarketCounts:
     """Return the counts of markets with forecasts, and of their outcomes."""
-    _, first = np.unique(rows.market, return_index=True)
-    outcomes = Counter(rows.outcome[first].tolist())
+    # A market has several forecasts, all with its outcome: count it at the first.
+    _, first_rows = np.unique(rows.market, return_index=True)
+    outcomes = Counter(rows.outcome[first_rows].tolist())
     return MarketCounts(
-        shown=first.size,
+        shown=first_rows.size,
         events=np.unique(rows.event).size,
         stories=np.unique(rows.story).size,
         yes=outcomes[1],
@@ -195,40 +196,40 @@ def _market_counts(rows: ForecastColumns) -> MarketCounts:
     )
 
 
-def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[AgentMethod]:
+def _agent_methods(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[AgentMethod]:
     """Yield the method of each agent in some cohorts, in the order of the line-ups."""
-    chosen = col(CohortRow.number).in_([cohort.number for cohort in cohorts])
+    in_cohorts = col(CohortRow.number).in_([cohort.number for cohort in cohorts])
     agent_name = EntrantRow.name
     statuses = defaultdict[str, dict[str, int]](dict)
-    turns = select(agent_name, TurnRow.status, count(TurnRow.id)).select_from(TURNS).where(chosen)
+    turns = select(agent_name, TurnRow.status, count(TurnRow.id)).select_from(TURNS).where(in_cohorts)
     turns = turns.group_by(agent_name, TurnRow.status)
-    for name, status, number in connection.execute(turns):
-        statuses[name][status] = int(str(number))
+    for name, status, turn_count in connection.execute(turns):
+        statuses[name][status] = int(str(turn_count))
 
     tokens = (total(CallRow.tokens_in), total(CallRow.tokens_out))
     costs = (total(CallRow.cost), count(CallRow.cost))
-    calls = select(agent_name, count(CallRow.id), *tokens, *costs).select_from(CALLS).where(chosen)
-    sums = {}
+    calls = select(agent_name, count(CallRow.id), *tokens, *costs).select_from(CALLS).where(in_cohorts)
+    call_sums = {}
     for name, *figures in connection.execute(calls.group_by(agent_name)):
-        sums[name] = [int(figure or 0) for figure in figures]
+        call_sums[name] = [int(figure or 0) for figure in figures]
 
     reported = defaultdict[str, set[str]](set)
-    models = select(agent_name, CallRow.model).distinct().select_from(CALLS).where(chosen)
+    models = select(agent_name, CallRow.model).distinct().select_from(CALLS).where(in_cohorts)
     for name, model in connection.execute(models):
         reported[name].add(model)
 
-    stays = defaultdict[str, list[tuple[Cohort, Entrant]]](list)
+    entries = defaultdict[str, list[tuple[Cohort, Entrant]]](list)
     for cohort in cohorts:
         for entrant in cohort.entrants:
-            stays[entrant.name].append((cohort, entrant))
+            entries[entrant.name].append((cohort, entrant))
 
-    for name, own in stays.items():
-        cohort, entrant = own[-1]
+    for name, own_entries in entries.items():
+        cohort, entrant = own_entries[-1]
         settings = entrant.settings
-        all_settings = dict.fromkeys(_settings_text(past.settings) for _, past in own)
-        texts = {**cohort.prompts, **entrant.prompts}
-        prompts = {prompt: text for prompt, text in texts.items() if prompt in settings.values()}
-        made, tokens_in, tokens_out, cost, priced = sums.get(name, [0] * 5)
+        all_settings = dict.fromkeys(_settings_text(past.settings) for _, past in own_entries)
+        hashes = {**cohort.prompts, **entrant.prompts}
+        prompts = {prompt: text_hash for prompt, text_hash in hashes.items() if prompt in settings.values()}
+        call_count, tokens_in, tokens_out, cost, calls_with_cost = call_sums.get(name, [0] * 5)
         yield AgentMethod(
             agent=name,
             kind=entrant.kind,
@@ -238,10 +239,10 @@ def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[Agent
             settings=tuple(all_settings),
             prompts=prompts,
             statuses=statuses[name],
-            calls=made,
+            calls=call_count,
             tokens_in=tokens_in,
             tokens_out=tokens_out,
-            cost=cost / ONE if priced == made else None,
+            cost=cost / ONE if calls_with_cost == call_count else None,
         )
 
 
@@ -265,7 +266,7 @@ def method_text(method: Method) -> str:
     if method.cohorts or not method.benchmark:
         parts |= PARTS
     if method.benchmark:
-        parts["ForecastBench"] = _rounds_of_benchmark
+        parts["ForecastBench"] = _benchmark_section
 
     sections = ["# Method"]
     for heading, write in parts.items():
@@ -273,7 +274,7 @@ def method_text(method: Method) -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+def _table_lines(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     """Yield the lines of a table."""
     yield _table_row(head)
     yield _table_row(["---"] * len(head))
@@ -282,16 +283,16 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[st
 
 def _table_row(cells: Iterable[object]) -> str:
     """Return a table row as one line, with a dash for empty cells."""
-    texts = []
+    cell_texts = []
     for cell in cells:
         text = " ".join(str(cell).split()).replace("|", "\\|")
         if cell in (None, ""):
             text = "–"
-        texts.append(text)
-    return f"| {' | '.join(texts)} |"
+        cell_texts.append(text)
+    return f"| {' | '.join(cell_texts)} |"
 
 
-def _data(method: Method) -> Iterator[str]:
+def _data_section(method: Method) -> Iterator[str]:
     """Yield the section on cohorts and markets."""
     rows = []
     for cohort in method.cohorts:
@@ -301,11 +302,11 @@ def _data(method: Method) -> Iterator[str]:
         config = None
         if cohort.config_hash:
             config = f"`{cohort.config_hash[:12]}`"
-        what = (cohort.number, cohort.venue, cohort.stamp)
-        rows.append((*what, start, cohort.rounds, bankroll, agents, config))
+        identity = (cohort.number, cohort.venue, cohort.stamp)
+        rows.append((*identity, start, cohort.rounds, bankroll, agents, config))
 
     head = ("cohort", "venue", "markets are", "first decision", "rounds", "bankroll", "agents", "config")
-    yield from _table(head, rows)
+    yield from _table_lines(head, rows)
     yield ""
 
     markets = method.markets
@@ -320,7 +321,7 @@ def _data(method: Method) -> Iterator[str]:
         yield f"State hash: `{method.state_hash}`; `arena admin verify` recomputes it and all figures."
 
 
-def _cutoffs(method: Method) -> Iterator[str]:
+def _cutoffs_section(method: Method) -> Iterator[str]:
     """Yield the section on what agents and scores may know, and from when on."""
     yield (
         "An agent sees the prices of its round's snapshot and articles dated before it. An outcome counts "
@@ -345,33 +346,33 @@ def _cutoffs(method: Method) -> Iterator[str]:
     early = count_text(method.markets.early_forecasts, "forecast")
     yield f"Decided before the model's release, so not scored: {early}."
 
-    later: dict[str, date | None] = {}
+    release_days: dict[str, date | None] = {}
     for cohort in method.cohorts:
-        later |= cohort.later_models
-    words = later_models_words(later)
-    if words:
-        yield f"Of replays, {words}: these may know how it ended."
+        release_days |= cohort.later_models
+    models_text = later_models_words(release_days)
+    if models_text:
+        yield f"Of replays, {models_text}: these may know how it ended."
 
 
 IDENTITY = ("agent", "kind", "model", "released", "reported by answers")
 
 
-def _identity(agent: AgentMethod) -> tuple[str | None, ...]:
+def _identity_cells(agent: AgentMethod) -> tuple[str | None, ...]:
     """Return the cells that identify an agent."""
     released = agent.released or ("not known" if agent.model else None)
     return agent.agent, agent.kind, agent.model, released, ", ".join(agent.reported)
 
 
-def _models(method: Method) -> Iterator[str]:
+def _models_section(method: Method) -> Iterator[str]:
     """Yield the agents with their settings."""
     rows = []
     for agent in method.agents:
         settings = "; then ".join(agent.settings)
-        rows.append((*_identity(agent), settings))
-    yield from _table((*IDENTITY, "settings"), rows)
+        rows.append((*_identity_cells(agent), settings))
+    yield from _table_lines((*IDENTITY, "settings"), rows)
 
 
-def _prompts(method: Method) -> Iterator[str]:
+def _prompts_section(method: Method) -> Iterator[str]:
     """Yield the prompts with the agents that use each."""
     agents = defaultdict[tuple[str, str], list[str]](list)
     for cohort in method.cohorts:
@@ -385,9 +386,9 @@ def _prompts(method: Method) -> Iterator[str]:
         return
 
     rows = []
-    for (name, text), users in sorted(agents.items()):
-        rows.append((name, f"`{text}`", ", ".join(users)))
-    yield from _table(("prompt", "SHA-256 of its text", "agents"), rows)
+    for (name, text_hash), users in sorted(agents.items()):
+        rows.append((name, f"`{text_hash}`", ", ".join(users)))
+    yield from _table_lines(("prompt", "SHA-256 of its text", "agents"), rows)
     yield ""
     yield "`arena show prompts` shows the texts; every question and answer is in the record, word for word."
 
@@ -395,7 +396,7 @@ def _prompts(method: Method) -> Iterator[str]:
 COSTS = ("calls", "tokens in", "tokens out", "cost")
 
 
-def _costs(agent: AgentMethod) -> tuple[str | None, ...]:
+def _cost_cells(agent: AgentMethod) -> tuple[str | None, ...]:
     """Return the cells with an agent's calls, tokens and cost."""
     cost = None
     if agent.cost is not None:
@@ -403,19 +404,19 @@ def _costs(agent: AgentMethod) -> tuple[str | None, ...]:
     return f"{agent.calls:,}", f"{agent.tokens_in:,}", f"{agent.tokens_out:,}", cost
 
 
-def _answers(method: Method) -> Iterator[str]:
+def _answers_section(method: Method) -> Iterator[str]:
     """Yield the section on how turns ended and what calls cost."""
-    every = set[str]()
+    statuses = set[str]()
     for agent in method.agents:
-        every |= agent.statuses.keys()
-    usable = [status for status in USABLE_STATUSES if status in every]
-    order = [*usable, *sorted(every.difference(usable))]
+        statuses |= agent.statuses.keys()
+    usable = [status for status in USABLE_STATUSES if status in statuses]
+    ordered_statuses = [*usable, *sorted(statuses.difference(usable))]
 
     rows = []
     for agent in method.agents:
-        turns = [agent.statuses.get(status, 0) for status in order]
-        rows.append((agent.agent, *turns, *_costs(agent)))
-    yield from _table(("agent", *order, *COSTS), rows)
+        turns = [agent.statuses.get(status, 0) for status in ordered_statuses]
+        rows.append((agent.agent, *turns, *_cost_cells(agent)))
+    yield from _table_lines(("agent", *ordered_statuses, *COSTS), rows)
     yield ""
     yield (
         "Turns by how they ended. A malformed, declined, failed or late turn counts as agreement with the "
@@ -423,9 +424,9 @@ def _answers(method: Method) -> Iterator[str]:
     )
 
 
-def _rules(method: Method) -> Iterator[str]:
+def _rules_section(method: Method) -> Iterator[str]:
     """Yield the rules, each distinct set once with its cohorts."""
-    cohorts = defaultdict[tuple[tuple[str, str], ...], list[str]](list)
+    cohorts_by_rules = defaultdict[tuple[tuple[str, str], ...], list[str]](list)
     for cohort in method.cohorts:
         seed = cohort.seed if len(method.cohorts) == 1 else "own"
         values = {
@@ -437,16 +438,16 @@ def _rules(method: Method) -> Iterator[str]:
         for prefix, rules in values.items():
             for key, value in rules.items():
                 rows.append((f"{prefix}{key}", value_in_words(key, value)))
-        cohorts[tuple(rows)].append(str(cohort.number))
+        cohorts_by_rules[tuple(rows)].append(str(cohort.number))
 
-    for pairs, numbers in cohorts.items():
+    for rule_rows, numbers in cohorts_by_rules.items():
         yield f"Cohorts {', '.join(numbers)}:"
         yield ""
-        yield from _table(("rule", "value"), pairs)
+        yield from _table_lines(("rule", "value"), rule_rows)
         yield ""
 
 
-def _statistics(method: Method) -> Iterator[str]:
+def _statistics_section(method: Method) -> Iterator[str]:
     """Yield the verdict, how figures are computed, and each agent's figures."""
     verdict = method.verdict
     headline = verdict.sentence
@@ -475,7 +476,7 @@ def _statistics(method: Method) -> Iterator[str]:
     )
     yield ""
     rows = [_statistics_row(row, verdict) for row in method.board.rows]
-    yield from _table(STATISTICS, rows)
+    yield from _table_lines(STATISTICS, rows)
 
 
 STATISTICS = (
@@ -496,39 +497,39 @@ def _statistics_row(row: LeaderboardRow, verdict: Verdict) -> tuple[str | None, 
     return (
         rank_text(row.rank_low, row.rank_high),
         row.agent,
-        _figure(row.skill, "+.4f"),
+        _formatted(row.skill, "+.4f"),
         interval,
         f"{row.events:,}",
-        _figure(row.events_effective, ".1f"),
-        _figure(row.coverage, ".0%"),
+        _formatted(row.events_effective, ".1f"),
+        _formatted(row.coverage, ".0%"),
         row.why_not or row.reason or sentences,
     )
 
 
-def _figure(value: float | None, form: str) -> str | None:
+def _formatted(value: float | None, form: str) -> str | None:
     """Return a figure as text; None if it is unknown."""
     if value is None:
         return None
     return format(value, form)
 
 
-def _rounds_of_benchmark(method: Method) -> Iterator[str]:
+def _benchmark_section(method: Method) -> Iterator[str]:
     """Yield the section on how question sets of a benchmark were answered."""
     head = (*IDENTITY, "prompt, SHA-256", "forecasts", *COSTS)
 
     for benchmark in method.benchmark:
         yield (
             f"{benchmark.question_set}, due {benchmark.due}, version {benchmark.version}, SHA-256 "
-            f"`{benchmark.sha256}`. Asked by {benchmark.asked_by}.{_called(benchmark)}"
+            f"`{benchmark.sha256}`. Asked by {benchmark.asked_by}.{_call_times_text(benchmark)}"
         )
         yield ""
 
         rows = []
         for agent in benchmark.agents:
-            prompts = ", ".join(f"{name} `{text}`" for name, text in agent.prompts.items())
+            prompts = ", ".join(f"{name} `{text_hash}`" for name, text_hash in agent.prompts.items())
             forecasts = benchmark.forecasts.get(agent.agent, 0)
-            rows.append((*_identity(agent), prompts, f"{forecasts:,}", *_costs(agent)))
-        yield from _table(head, rows)
+            rows.append((*_identity_cells(agent), prompts, f"{forecasts:,}", *_cost_cells(agent)))
+        yield from _table_lines(head, rows)
         yield ""
 
     for file in method.resolutions:
@@ -540,7 +541,7 @@ def _rounds_of_benchmark(method: Method) -> Iterator[str]:
     yield "A model may know what resolved before its release."
 
 
-def _called(benchmark: BenchmarkMethod) -> str:
+def _call_times_text(benchmark: BenchmarkMethod) -> str:
     """Return when models were called, in words; an empty text if none was."""
     first = benchmark.called_from
     last = benchmark.called_until
@@ -553,7 +554,7 @@ def _called(benchmark: BenchmarkMethod) -> str:
     return f" Models were called from {first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC{late}."
 
 
-def _limits(method: Method) -> Iterator[str]:
+def _limits_section(method: Method) -> Iterator[str]:
     """Yield what the figures don't show."""
     stamps = {cohort.stamp for cohort in method.cohorts}
     if "simulated" in stamps:
@@ -562,15 +563,15 @@ def _limits(method: Method) -> Iterator[str]:
         yield "- Replays: a model may have been trained on what happened, so they are no evidence of skill."
 
     agents = method.agents
-    undated = ", ".join(agent.agent for agent in agents if agent.model and not agent.released)
-    if undated:
-        yield f"- Of unknown release day, so that early forecasts can't be identified: {undated}."
-    unpriced = ", ".join(agent.agent for agent in agents if agent.cost is None)
-    if unpriced:
-        yield f"- Costs not known in full: {unpriced}."
-    changed = ", ".join(agent.agent for agent in agents if len(agent.settings) > 1)
-    if changed:
-        yield f"- Settings changed between cohorts: {changed}."
+    without_release_day = ", ".join(agent.agent for agent in agents if agent.model and not agent.released)
+    if without_release_day:
+        yield f"- Of unknown release day, so that early forecasts can't be identified: {without_release_day}."
+    with_unknown_cost = ", ".join(agent.agent for agent in agents if agent.cost is None)
+    if with_unknown_cost:
+        yield f"- Costs not known in full: {with_unknown_cost}."
+    with_changed_settings = ", ".join(agent.agent for agent in agents if len(agent.settings) > 1)
+    if with_changed_settings:
+        yield f"- Settings changed between cohorts: {with_changed_settings}."
 
     if len(method.code_versions) > 1:
         yield "- More than one version of the code played."
@@ -582,12 +583,12 @@ def _limits(method: Method) -> Iterator[str]:
 
 
 PARTS = {
-    "Data": _data,
-    "Cutoffs": _cutoffs,
-    "Agents and models": _models,
-    "Prompts": _prompts,
-    "Answers and costs": _answers,
-    "Rules, frozen at each cohort's start": _rules,
-    "Statistics": _statistics,
-    "Limits": _limits,
+    "Data": _data_section,
+    "Cutoffs": _cutoffs_section,
+    "Agents and models": _models_section,
+    "Prompts": _prompts_section,
+    "Answers and costs": _answers_section,
+    "Rules, frozen at each cohort's start": _rules_section,
+    "Statistics": _statistics_section,
+    "Limits": _limits_section,
 }

@@ -48,7 +48,7 @@ RESTS = {table.rest_in for table in FACTS}
 UNWRITABLE = "name a file in a folder that exists, is writable and has room"
 
 
-def load(
+def insert_facts(
     connection: Connection,
     folder: Path,
     form: FileForm,
@@ -59,23 +59,23 @@ def load(
 
     `progress` is called with the number of rows of each batch.
     """
-    for name, table in put_back(manifest).items():
+    for name, table in tables_to_restore(manifest).items():
         loader = _TableLoader(connection, table, name)
-        rows = _rows(folder, form, table)
-        done = 0
+        rows = _joined_rows(folder, form, table)
+        rows_done = 0
         while True:
             batch = list(islice(rows, BATCH))
             if not batch:
                 break
-            loader.put(batch, done + 1)
-            done += len(batch)
+            loader.put(batch, rows_done + 1)
+            rows_done += len(batch)
             progress(len(batch))
 
-        if done != manifest.files[name].rows:
-            raise bad_file(name, f"it has {done:,} rows, but the manifest says otherwise")
+        if rows_done != manifest.files[name].rows:
+            raise bad_file(name, f"it has {rows_done:,} rows, but the manifest says otherwise")
 
 
-def put_back(manifest: ExportManifest) -> dict[str, FactTable]:
+def tables_to_restore(manifest: ExportManifest) -> dict[str, FactTable]:
     """Return the tables by file name, in the order in which they are restored.
 
     A table with the rest of another's columns is read together with that one.
@@ -89,7 +89,7 @@ def put_back(manifest: ExportManifest) -> dict[str, FactTable]:
     return tables
 
 
-def _rows(folder: Path, form: FileForm, table: FactTable) -> Iterator[Row]:
+def _joined_rows(folder: Path, form: FileForm, table: FactTable) -> Iterator[Row]:
     """Yield the rows of a table, joined with the columns that another table has of them."""
     file = f"{table.sheet.name}{form.ending}"
     rows = form.read(folder / file, table.sheet.columns)
@@ -97,23 +97,23 @@ def _rows(folder: Path, form: FileForm, table: FactTable) -> Iterator[Row]:
         yield from rows
         return
 
-    rest = FACT[table.rest_in].sheet
-    rest_file = f"{rest.name}{form.ending}"
-    rest_rows = form.read(folder / rest_file, rest.columns)
-    key_of = _getter(table.sheet.columns, table.sheet.key)
-    rest_key_of = _getter(rest.columns, table.sheet.key)
+    other = FACT[table.rest_in].sheet
+    other_file = f"{other.name}{form.ending}"
+    other_rows = form.read(folder / other_file, other.columns)
+    key_of = _column_picker(table.sheet.columns, table.sheet.key)
+    other_key_of = _column_picker(other.columns, table.sheet.key)
 
-    for number, (row, rest_row) in enumerate(zip_longest(rows, rest_rows), 1):
+    for number, (row, other_row) in enumerate(zip_longest(rows, other_rows), 1):
         if row is None:
-            raise bad_file(rest_file, f"it has more rows than {file}")
+            raise bad_file(other_file, f"it has more rows than {file}")
 
         key = key_of(row)
-        if rest_row is None or rest_key_of(rest_row) != key:
-            raise bad_file(rest_file, f"row {number} is not that of {_key_text(table.sheet.key, key)}")
-        yield row + rest_row
+        if other_row is None or other_key_of(other_row) != key:
+            raise bad_file(other_file, f"row {number} is not that of {_key_text(table.sheet.key, key)}")
+        yield row + other_row
 
 
-def _getter(columns: Sequence[ExportColumn], names: Iterable[str]) -> Callable[[Row], Row]:
+def _column_picker(columns: Sequence[ExportColumn], names: Iterable[str]) -> Callable[[Row], Row]:
     """Return a function that takes the named columns from a row."""
     all_names = column_names(columns)
     indexes = [all_names.index(name) for name in names]
@@ -140,7 +140,8 @@ class _ParentIds:
         self.wanted = Table(name, MetaData(), *columns, prefixes=["TEMPORARY"])
         self.wanted.create(connection)
 
-        self.query = parent.ids.join(self.wanted, and_(*map(operator.eq, parent.named, columns)))
+        same_names = and_(*map(operator.eq, parent.named, columns))
+        self.query = parent.ids.join(self.wanted, same_names)
         if not is_postgresql(
             connection
         ):  # SQLite's planner must know that these rows are few, to start with them
@@ -150,15 +151,15 @@ class _ParentIds:
 
     def of(self, names: Iterable[Row]) -> dict[Row, int]:
         """Return the ids of the names that exist, along with some that were requested before."""
-        fresh = [name for name in names if name not in self.known]
-        if not fresh:
+        unknown = [name for name in names if name not in self.known]
+        if not unknown:
             return self.known
 
         if len(self.known) > MOST_KNOWN:
             self.known.clear()
-            fresh = list(names)
+            unknown = list(names)
         self.connection.execute(delete(self.wanted))
-        insert_lines(self.connection, self.wanted, self.wanted.c.keys(), fresh)
+        insert_lines(self.connection, self.wanted, self.wanted.c.keys(), unknown)
         for parent_id, *name in self.connection.execute(self.query):
             self.known[tuple(name)] = parent_id
         return self.known
@@ -178,25 +179,26 @@ class _TableLoader:
             fields += FACT[table.rest_in].fields
             columns += FACT[table.rest_in].sheet.columns
         own = {field.column.name: field.source.name for field in fields if field.source.table is table.table}
-        self.own = _getter(columns, own)
-        self.key_of = _getter(columns, table.sheet.key)
+        self.own = _column_picker(columns, own)
+        self.key_of = _column_picker(columns, table.sheet.key)
 
         self.names = list(own.values())
         self.parents = []
         for parent in table.parents:
             self.names.append(parent.column)
             ids = _ParentIds(connection, table, parent)
-            self.parents.append((parent, _getter(columns, parent.keys), ids))
+            self.parents.append((parent, _column_picker(columns, parent.keys), ids))
 
     def put(self, rows: Sequence[Row], start: int) -> None:
         """Insert rows, the first of which has the number `start` in its file."""
         lines = list(map(self.own, rows))
-        for parent, names_of, known in self.parents:
-            ids = self._ids(parent, known, list(map(names_of, rows)), start)
+        for parent, names_of, known_ids in self.parents:
+            parent_names = list(map(names_of, rows))
+            ids = self._ids(parent, known_ids, parent_names, start)
             lines = [(*line, parent_id) for line, parent_id in zip(lines, ids, strict=True)]
 
-        refused = self._insert(lines)
-        if refused is None:
+        refused_because = self._insert(lines)
+        if refused_because is None:
             return
 
         # One bad row makes the database refuse them all: inserting one at a time finds it.
@@ -205,7 +207,7 @@ class _TableLoader:
             if reason is not None:
                 key = _key_text(self.table.sheet.key, self.key_of(row))
                 raise bad_file(self.file, f"row {number} ({key}) can't be in a record: {reason}")
-        raise bad_file(self.file, f"rows from {start} on can't be in a record: {refused}")
+        raise bad_file(self.file, f"rows from {start} on can't be in a record: {refused_because}")
 
     def _insert(self, lines: Iterable[Row]) -> str | None:
         """Insert all lines or none. Return why the database refused them; None if it did not."""
@@ -219,16 +221,16 @@ class _TableLoader:
         return None
 
     def _ids(
-        self, parent: ParentKey, known: _ParentIds, wanted: Sequence[Row], start: int
+        self, parent: ParentKey, known_ids: _ParentIds, parent_names: Sequence[Row], start: int
     ) -> list[int | None]:
         """Return the id of each row's parent by its name; None if the row has no parent."""
-        ids = known.of({name for name in wanted if None not in name})
-        for number, name in enumerate(wanted, start):
+        ids = known_ids.of({name for name in parent_names if None not in name})
+        for number, name in enumerate(parent_names, start):
             if None not in name and name not in ids:
                 kind = parent.column.removesuffix("_id")
                 key = _key_text(parent.keys, name)
                 raise bad_file(self.file, f"row {number} refers to a missing {kind}: {key}")
-        return [ids.get(name) for name in wanted]
+        return [ids.get(name) for name in parent_names]
 
 
 Progress = Callable[[int, int], None]
@@ -237,25 +239,25 @@ Progress = Callable[[int, int], None]
 def restore(place: Path, database: str, progress: Progress = lambda _done, _of: None) -> ExportManifest:
     """Make a record from an export at an address without facts, and return the export's manifest."""
     file = record_file(database)
-    if file is None:
+    if file is None:  # a database server
         with tempfile.TemporaryDirectory(prefix="arena-import-") as folder:
             return _restore_into(place, Path(folder), database, progress)
 
     _check_free(file, database)
     with folder_next_to(file, UNWRITABLE) as folder:
-        spare = folder / "unpacked"
-        spare.mkdir()
+        unpack_folder = folder / "unpacked"
+        unpack_folder.mkdir()
         if file.exists() and file.stat().st_size:
-            return _restore_into(place, spare, database, progress)
+            return _restore_into(place, unpack_folder, database, progress)
 
-        made = folder / file.name
-        manifest = _restore_into(place, spare, str(made), progress)
+        new_file = folder / file.name
+        manifest = _restore_into(place, unpack_folder, str(new_file), progress)
         if file.exists() and file.stat().st_size:
             raise _not_empty(str(file), "was meanwhile created by another process")
 
-        with made.open("rb") as whole:
-            os.fsync(whole.fileno())
-        made.rename(file)
+        with new_file.open("rb") as written:
+            os.fsync(written.fileno())
+        new_file.rename(file)
         return manifest
 
 
@@ -277,13 +279,13 @@ def _restore_into(place: Path, spare: Path, database: str, progress: Progress) -
         engine = connect(database)
         try:
             with engine.begin() as connection:
-                _fill(connection, record_name(engine.url), folder, manifest, progress)
+                _restore_and_check(connection, record_name(engine.url), folder, manifest, progress)
         finally:
             engine.dispose()
     return manifest
 
 
-def _fill(
+def _restore_and_check(
     connection: Connection, name: str, folder: Path, manifest: ExportManifest, progress: Progress
 ) -> None:
     """Restore an export into an empty database, and check the resulting record."""
@@ -291,15 +293,15 @@ def _fill(
         raise _not_empty(name, "holds something other than a record")
     upgrade_connection(connection)
     _check_empty(connection, name)
-    done = 0
-    whole = count_restored_rows(manifest)
+    rows_done = 0
+    rows_in_all = count_restored_rows(manifest)
 
-    def counted(rows: int) -> None:
-        nonlocal done
-        done += rows
-        progress(done, whole)
+    def report_rows(rows: int) -> None:
+        nonlocal rows_done
+        rows_done += rows
+        progress(rows_done, rows_in_all)
 
-    load(connection, folder, form_of(manifest.form), manifest, counted)
+    insert_facts(connection, folder, form_of(manifest.form), manifest, report_rows)
     if not any(name.startswith("heads.") for name in manifest.files):  # the export is of an earlier version
         begin_chain(connection, datetime.fromisoformat(manifest.made_at))
     _check_content(connection, manifest)
@@ -307,7 +309,7 @@ def _fill(
 
 def count_restored_rows(manifest: ExportManifest) -> int:
     """Return the number of rows that an import inserts."""
-    return sum(manifest.files[name].rows for name in put_back(manifest))
+    return sum(manifest.files[name].rows for name in tables_to_restore(manifest))
 
 
 def _check_empty(connection: Connection, name: str) -> None:
@@ -329,7 +331,7 @@ def _check_content(connection: Connection, manifest: ExportManifest) -> None:
     restored = state_hash(connection)
     exported = manifest.state_hash
     if restored != exported:
-        _refuse_hidden(connection)
+        _refuse_hidden_credential(connection)
         message = f"the record would have the state hash {restored}, but the export says {exported}"
         raise ArenaError("other_hash", message, HINT)
 
@@ -341,7 +343,7 @@ def _check_content(connection: Connection, manifest: ExportManifest) -> None:
         raise ArenaError("differs", message, hint)
 
 
-def _refuse_hidden(connection: Connection) -> None:
+def _refuse_hidden_credential(connection: Connection) -> None:
     """Raise `ArenaError` if the export hides part of the sealed settings, so that no hash can match."""
     hidden = select(ReplacementRow.id).where(col(ReplacementRow.settings).contains(HIDDEN))
     if connection.scalar(hidden) is not None:

@@ -63,13 +63,13 @@ class ExportField:
 def field(source: Any, meaning: str = "", name: str = "", empty: str = "") -> ExportField:
     """Return a column of the record as one of an export, with its own meaning unless another is given."""
     stored = column_of(source)
-    own = meaning_of(stored)
+    stored_meaning = meaning_of(stored)
     column = ExportColumn(
         name or stored.name,
         kind_of(stored),
-        meaning or own.meaning,
-        own.unit,
-        empty or own.empty,
+        meaning or stored_meaning.meaning,
+        stored_meaning.unit,
+        empty or stored_meaning.empty,
         stored.info["added"],
         stored.info["former"],
     )
@@ -87,8 +87,9 @@ def fields_of(row: type[TableRow], *names: str, **renamed: str) -> tuple[ExportF
 
     fields = []
     for column in columns:
-        is_id = column.name == "id" or bool(column.foreign_keys)
-        if not is_id or kind_of(column) != "whole":
+        is_key = column.name == "id" or bool(column.foreign_keys)
+        is_row_number = is_key and kind_of(column) == "whole"
+        if not is_row_number:
             fields.append(field(column, name=renamed.get(column.name, column.name)))
     return tuple(fields)
 
@@ -179,22 +180,22 @@ def rows_of(connection: Connection, table: FactTable, cohorts: Sequence[int] | N
     query = table.query(connection.dialect.name, cohorts)
     rows = map(tuple, connection.execute(query, execution_options={"yield_per": table.batch_size}))
     names = column_names(table.sheet.columns)
-    if WITH_SETTINGS.isdisjoint(names):
+    if SETTINGS_COLUMNS.isdisjoint(names):
         yield from rows
         return
 
     for row in rows:
-        yield published_row(names, row)
+        yield row_without_credentials(names, row)
 
 
-WITH_SETTINGS = frozenset(("frozen", "settings"))
+SETTINGS_COLUMNS = frozenset(("frozen", "settings"))
 """Columns that may hold an address with a credential."""
 
 
-def published_row(names: Sequence[str], row: Row) -> Row:
+def row_without_credentials(names: Sequence[str], row: Row) -> Row:
     """Return a row without credentials, and with a cohort's hash adjusted to match."""
     values = dict(zip(names, row, strict=True))
-    for name in WITH_SETTINGS.intersection(names):
+    for name in SETTINGS_COLUMNS.intersection(names):
         text = published_text(values[name])
         if text == values[name]:
             continue
@@ -205,7 +206,7 @@ def published_row(names: Sequence[str], row: Row) -> Row:
     return tuple(values.values())
 
 
-def count_of(connection: Connection, table: FactTable, cohorts: Sequence[int] | None = None) -> int:
+def count_rows(connection: Connection, table: FactTable, cohorts: Sequence[int] | None = None) -> int:
     """Count the rows of a table, of all cohorts or of some."""
     query = table.query(connection.dialect.name, cohorts).order_by(None)
     return connection.execute(select(func.count()).select_from(query.subquery())).scalar_one()

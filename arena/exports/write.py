@@ -31,7 +31,7 @@ from arena.exports.manifest import (
     is_export,
     is_zipped_export,
 )
-from arena.exports.table import ExportTable, FactTable, Row, count_of, one_snapshot, rows_of
+from arena.exports.table import ExportTable, FactTable, Row, count_rows, one_snapshot, rows_of
 from arena.record.hashes import state_hash
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, select_cohorts
 from arena.record.schema.codec import published_text
@@ -93,23 +93,23 @@ def export(
 ) -> ExportManifest:
     """Write an export to a folder, or to one file if the name ends in .zip, and return its manifest."""
     place = place.absolute()
-    _check_free(place, force)
+    _check_may_replace(place, force)
 
-    with folder_next_to(place, UNWRITABLE) as folder:
-        made = folder / place.name
-        made.mkdir(mode=0o700)
+    with folder_next_to(place, UNWRITABLE) as hidden_folder:
+        written = hidden_folder / place.name
+        written.mkdir(mode=0o700)
         with one_snapshot(engine) as connection:
-            manifest = _write_all(connection, made, request, timestamp_text(at), code_version, progress)
+            manifest = _write_all(connection, written, request, timestamp_text(at), code_version, progress)
         if place.suffix == ".zip":
-            made = _pack(made, folder / "packed", manifest)
+            written = _pack(written, hidden_folder / "packed", manifest)
 
         if force and os.path.lexists(place):
-            place.rename(folder / "old")
-        made.rename(place)
+            place.rename(hidden_folder / "old")  # which is deleted with the hidden folder
+        written.rename(place)
     return manifest
 
 
-def _check_free(place: Path, force: bool) -> None:
+def _check_may_replace(place: Path, force: bool) -> None:
     """Raise `ArenaError` if an export must not replace what is there."""
     if not os.path.lexists(place):
         return
@@ -120,8 +120,8 @@ def _check_free(place: Path, force: bool) -> None:
     if not force:
         raise ArenaError("exists", f"{place} already exists", "name another path, or add --force")
 
-    is_ours = is_export(place) if is_folder else is_zipped_export(place)
-    if not is_ours:
+    is_old_export = is_export(place) if is_folder else is_zipped_export(place)
+    if not is_old_export:
         message = f"{place} is not an export, so it is not replaced"
         raise ArenaError("exists", message, "name another path, or move it")
 
@@ -135,17 +135,17 @@ def _write_all(
     progress: Progress,
 ) -> ExportManifest:
     """Write every file of an export into a folder, the manifest last, and return the manifest."""
-    stored = read_cohorts(connection, trading=False)
+    cohorts = read_cohorts(connection, trading=False)
     for number in request.cohorts:
-        select_cohorts(stored, number)
+        select_cohorts(cohorts, number)
     if request.cohorts:
-        stored = [cohort for cohort in stored if cohort.cohort.number in request.cohorts]
+        cohorts = [cohort for cohort in cohorts if cohort.cohort.number in request.cohorts]
 
-    files = _write_tables(connection, folder, request, stored, progress)
+    files = _write_tables(connection, folder, request, cohorts, progress)
     (folder / DICTIONARY).write_text(data_page(), encoding="utf-8")
     files[DICTIONARY] = _file(folder / DICTIONARY, 0)
 
-    numbers = [cohort.cohort.number for cohort in stored]
+    numbers = [cohort.cohort.number for cohort in cohorts]
     frozen = select(CohortRow.number, CohortRow.frozen).where(col(CohortRow.number).in_(numbers))
     hashes = {}
     for number, text in connection.execute(frozen.order_by(CohortRow.number)):
@@ -155,13 +155,13 @@ def _write_all(
     if not request.cohorts:
         record_hash = state_hash(connection)
 
-    beside: Iterable[tuple[str, str]] = ()
+    other_files: Iterable[tuple[str, str]] = ()
     if request.form.has_cards:
         tables = _table_files(request, files)
-        beside = cards(DataSet(tables, made_at, version, record_hash, request.license)).items()
+        other_files = cards(DataSet(tables, made_at, version, record_hash, request.license)).items()
     if request.form.has_logs:
-        beside = inspect_logs(connection, stored, request.prompts, version)
-    for name, text in beside:
+        other_files = inspect_logs(connection, cohorts, request.prompts, version)
+    for name, text in other_files:
         (folder / name).write_text(text, encoding="utf-8")
         files[name] = _file(folder / name, 0)
 
@@ -196,21 +196,25 @@ def _write_tables(
         numbers = [cohort.cohort.number for cohort in stored]
 
     facts = request.facts()
-    if any(published_text(text) != text for text in connection.scalars(select(CohortRow.frozen))):
+    frozen_texts = connection.scalars(select(CohortRow.frozen))
+    hides_a_credential = any(published_text(text) != text for text in frozen_texts)
+    if hides_a_credential:
         facts = [table for table in facts if table.sheet.name != HEADS]
 
     tables: dict[ExportTable, Iterator[Row]] = {}
-    done = count()
-    whole = sum(count_of(connection, table, numbers) for table in facts)
+    row_numbers = count()
+    row_count = sum(count_rows(connection, table, numbers) for table in facts)
     for table in facts:
-        tables[table.sheet] = _counted(rows_of(connection, table, numbers), done, whole, progress)
+        rows = rows_of(connection, table, numbers)
+        tables[table.sheet] = _with_progress(rows, row_numbers, row_count, progress)
     for computed in COMPUTED:
         tables[computed.sheet] = computed.rows(connection, stored)
 
     files = {}
     for sheet, rows in tables.items():
         path = folder / f"{sheet.name}{request.form.ending}"
-        files[path.name] = _file(path, request.form.write(path, sheet.columns, rows))
+        rows_written = request.form.write(path, sheet.columns, rows)
+        files[path.name] = _file(path, rows_written)
     return files
 
 
@@ -228,12 +232,14 @@ def _table_files(request: ExportRequest, files: Mapping[str, ExportFile]) -> lis
     return tables
 
 
-def _counted(rows: Iterable[Row], done: Iterator[int], whole: int, progress: Progress) -> Iterator[Row]:
+def _with_progress(
+    rows: Iterable[Row], row_numbers: Iterator[int], row_count: int, progress: Progress
+) -> Iterator[Row]:
     """Yield rows, and report every so often how many were yielded before."""
     for row in rows:
-        number = next(done)
+        number = next(row_numbers)
         if number % STEP == 0:
-            progress(number, whole)
+            progress(number, row_count)
         yield row
 
 
@@ -249,14 +255,14 @@ def _pack(folder: Path, path: Path, manifest: ExportManifest) -> Path:
     """Pack the files of a folder into a ZIP, the manifest first, and return its path."""
     with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
         for name in (NAME, *manifest.files):
-            about = zipfile.ZipInfo(name, LONG_AGO)
-            about.compress_type = zipfile.ZIP_DEFLATED
-            about.external_attr = 0o644 << 16
-            with (folder / name).open("rb") as source, archive.open(about, "w", force_zip64=True) as target:
+            entry = zipfile.ZipInfo(name, LONG_AGO)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            with (folder / name).open("rb") as source, archive.open(entry, "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target, 1 << 20)
             (folder / name).unlink()
 
     path.chmod(0o600)
-    with path.open("rb") as whole:
-        os.fsync(whole.fileno())
+    with path.open("rb") as packed:
+        os.fsync(packed.fileno())
     return path

@@ -48,22 +48,23 @@ def from_text_cell(cell: str) -> str:
     return cell.removeprefix("'")
 
 
-def writer(column: ExportColumn) -> Callable[[Any], Any]:
+def cell_writer(column: ExportColumn) -> Callable[[Any], Any]:
     """Return a function that converts values of a column to cells; None becomes an empty cell."""
     if column.kind == "time":
         return lambda at: None if at is None else timestamp_text(at)
     if column.kind != "text":
         return lambda value: value
     if column.empty:
+        # An empty text needs an apostrophe, because an empty cell stands for None.
         return lambda text: "'" if text == "" else text and text_cell(text)
     return text_cell
 
 
 @lru_cache(maxsize=1 << 16)
-def whole(text: str) -> int:
+def parse_whole(text: str) -> int:
     """Return the integer that a text holds.
 
-    >>> whole("-5")
+    >>> parse_whole("-5")
     -5
     """
     if not WHOLE.fullmatch(text) or len(text) > 20 or not -MOST <= int(text) < MOST:
@@ -72,10 +73,10 @@ def whole(text: str) -> int:
 
 
 @lru_cache(maxsize=1 << 16)
-def instant(text: str) -> datetime:
+def parse_instant(text: str) -> datetime:
     """Return the instant that a text holds.
 
-    >>> instant("2026-01-04T00:00:00.000000Z").isoformat()
+    >>> parse_instant("2026-01-04T00:00:00.000000Z").isoformat()
     '2026-01-04T00:00:00+00:00'
     """
     try:
@@ -88,13 +89,13 @@ def instant(text: str) -> datetime:
 
 READERS: dict[Kind, Callable[[str], Any]] = {
     "text": from_text_cell,
-    "whole": whole,
+    "whole": parse_whole,
     "number": float,
-    "time": instant,
+    "time": parse_instant,
 }
 
 
-def reader(column: ExportColumn) -> Callable[[str], Any]:
+def cell_reader(column: ExportColumn) -> Callable[[str], Any]:
     """Return a function that parses cells of a column."""
     read = READERS[column.kind]
     if column.kind == "text" and not column.empty:
@@ -116,21 +117,23 @@ def columns_in(names: Collection[str], columns: Sequence[ExportColumn]) -> list[
     A file of an earlier version lacks columns that were added later, and may use former names.
     """
     present = []
-    expected = []
+    expected_names = []
     for column in columns:
         name = column.name
         if name not in names and column.former:
             name = column.former
-        if name in names or not column.added:
-            present.append(column)
-            expected.append(name)
 
-    if list(names) != expected:
+        was_always_there = not column.added
+        if name in names or was_always_there:
+            present.append(column)
+            expected_names.append(name)
+
+    if list(names) != expected_names:
         return None
     return present
 
 
-def filled(
+def with_missing_columns(
     rows: Iterable[Sequence[Any]], present: Sequence[ExportColumn], columns: Sequence[ExportColumn]
 ) -> Iterator[Row]:
     """Yield rows with all columns: missing ones have their value for earlier versions."""
@@ -139,9 +142,9 @@ def filled(
         return
 
     names = column_names(present)
-    added = {column.name: column.added[0] for column in columns if column.name not in names}
+    defaults = {column.name: column.added[0] for column in columns if column.name not in names}
     for row in rows:
-        values = added | dict(zip(names, row, strict=True))
+        values = defaults | dict(zip(names, row, strict=True))
         yield tuple(values[column.name] for column in columns)
 
 

@@ -11,10 +11,10 @@ from arena.exports.forms.cells import (
     bad_file,
     bad_row,
     bad_text,
+    cell_reader,
+    cell_writer,
     columns_in,
-    filled,
-    reader,
-    writer,
+    with_missing_columns,
 )
 from arena.exports.table import ExportColumn, Row, column_names
 
@@ -27,14 +27,16 @@ BLOCK = 100
 
 def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> int:
     """Write rows into a new file, and return how many there were."""
-    cells = [writer(column) for column in columns]
+    cell_writers = [cell_writer(column) for column in columns]
     count = 0
     with path.open("w", encoding="utf-8", newline="") as file:
-        out = csv.writer(file)
-        out.writerow(column_names(columns))
+        csv_writer = csv.writer(file)
+        csv_writer.writerow(column_names(columns))
         for count, row in enumerate(rows, 1):
             try:
-                out.writerow([cell(value) for cell, value in zip(cells, row, strict=True)])
+                csv_writer.writerow(
+                    [to_cell(value) for to_cell, value in zip(cell_writers, row, strict=True)]
+                )
             except UnicodeEncodeError as error:
                 raise bad_text(path.name, count) from error
 
@@ -48,12 +50,12 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
         present = columns_in(next(lines, []), columns)
         if present is None:
             raise bad_file(path.name, f"its heading must be {','.join(column_names(columns))}")
-        yield from filled(_rows(path.name, lines, present), present, columns)
+        yield from with_missing_columns(_rows(path.name, lines, present), present, columns)
 
 
 def _rows(file: str, lines: Iterable[Sequence[str]], columns: Sequence[ExportColumn]) -> Iterator[list[Any]]:
     """Yield the values of each line."""
-    readers = [reader(column) for column in columns]
+    readers = [cell_reader(column) for column in columns]
 
     for number, cells in enumerate(lines, 1):
         if len(cells) != len(readers):

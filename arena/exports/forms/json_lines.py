@@ -13,8 +13,8 @@ from arena.exports.forms.cells import (
     bad_row,
     bad_text,
     columns_in,
-    filled,
-    instant,
+    parse_instant,
+    with_missing_columns,
 )
 from arena.exports.table import ExportColumn, Kind, Row, column_names
 from markets.hashes import object_without_repeated_keys, timestamp_text
@@ -54,7 +54,7 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
 
             cells = zip(present, row.values(), strict=True)
             values = [_value(path.name, number, column, cell) for column, cell in cells]
-            yield from filled([values], present, columns)
+            yield from with_missing_columns([values], present, columns)
 
 
 def _value(file: str, row: int, column: ExportColumn, value: Any) -> Any:
@@ -93,5 +93,5 @@ READERS: dict[Kind, Callable[[Any], Any]] = {
     "text": _text,
     "whole": _whole,
     "number": _number,
-    "time": lambda value: instant(_text(value)),
+    "time": lambda value: parse_instant(_text(value)),
 }

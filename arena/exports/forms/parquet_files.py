@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.exports.forms.cells import bad_file, bad_row, bad_text, columns_in, filled
+from arena.exports.forms.cells import bad_file, bad_row, bad_text, columns_in, with_missing_columns
 from arena.exports.table import ExportColumn, Kind, Row, column_names
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
             start = 1
             for batch in file.iter_batches(batch_size=READ_ROWS):
                 rows = zip(*_values(path.name, start, present, batch), strict=True)
-                yield from filled(rows, present, columns)
+                yield from with_missing_columns(rows, present, columns)
                 start += batch.num_rows
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise bad_file(path.name, f"it is not Parquet: {error}") from error
