@@ -51,7 +51,6 @@ from arena.scores.all_kinds import all_kinds_of
 from arena.scores.leaderboard import LEADERBOARD
 from arena.scores.profiles.agent_profile import AgentProfile, ProfitOrigin
 from arena.scores.profiles.detailed_profile import (
-    AgentSlice,
     ExplainedForecast,
     agent_slices,
     read_agent_profile,
@@ -127,11 +126,14 @@ def read_agents(chosen: Options) -> dict[str, Any]:
         settings = agent.settings.model_dump(mode="json")
         summary = summaries.pop(agent.name, None)
 
-        data = agent_data(agent.name, agent.kind, settings, summary)
-        data["model"] = agent.model
-        data["price"] = price and attributes(price, "input", "output")
-        data["waiting"] = waiting.get(agent.name)
-        planned.append(data)
+        planned.append(
+            agent_data(agent.name, agent.kind, settings, summary)
+            | {
+                "model": agent.model,
+                "price": price and attributes(price, "input", "output"),
+                "waiting": waiting.get(agent.name),
+            }
+        )
 
     # The summaries left are those of agents that the config no longer has.
     gone = [
@@ -175,9 +177,10 @@ def list_page(data: Data, choice: TableChoice) -> Page:
     if gone or any(agent["record"] for agent in agents):
         yield f"Next: {command_line('show agent NAME')}"
     else:
-        play_turn = command_line("show turn NAME --play")
-        play_round = command_line("run --round")
-        yield f"No agent has played yet. Next: {play_turn}, or {play_round}"
+        yield (
+            f"No agent has played yet. Next: {command_line('show turn NAME --play')}, "
+            f"or {command_line('run --round')}"
+        )
 
 
 def show_agent(chosen: Options, name: str, by: str | None) -> None:
@@ -214,8 +217,10 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
             if board is not None:
                 data |= verdict_sentences(board.verdict, name)
             notable = read_notable_forecasts(connection, name)
-            data["worst"] = list(map(notable_data, notable.worst))
-            data["best"] = list(map(notable_data, notable.best))
+            data |= {
+                "worst": list(map(notable_data, notable.worst)),
+                "best": list(map(notable_data, notable.best)),
+            }
 
             # A season with other questions than yes or no has a verdict over all kinds, which counts instead.
             all_kinds = all_kinds_of(connection)
@@ -241,12 +246,11 @@ def model_server_address(config: Config | None, agent_name: str) -> str:
 
 def parts_data(connection: Connection, name: str, by: str) -> dict[str, Any]:
     """Return an agent's skill and calibration split by `by`, for JSON."""
-    return {"by": by, "parts": list(map(part_data, agent_slices(connection, name, by)))}
-
-
-def part_data(part: AgentSlice) -> dict[str, Any]:
-    """Return the skill and the calibration of a part, for JSON."""
-    return {key: value_in(part, path) for key, path in PART.items()}
+    parts = []
+    for part in agent_slices(connection, name, by):
+        row = {key: value_in(part, path) for key, path in PART.items()}
+        parts.append(row)
+    return {"by": by, "parts": parts}
 
 
 def notable_data(explained: ExplainedForecast) -> dict[str, Any]:

@@ -77,8 +77,7 @@ def added_data(
     """Return the agents added, their monthly cost, and the budget's warnings, for JSON."""
     models = {agent.name: agent.model for agent in config.agents if agent.model is not None}
     begun = read_begun(config.database, models)
-    next_cohort = len(begun.cohorts) + 1
-    cost = cost_of(config, next_cohort, begun.usage)
+    cost = cost_of(config, len(begun.cohorts) + 1, begun.usage)  # that of the next cohort
     missing = missing_keys(config.agents, environment(config.folder, os.environ))
 
     added = []

@@ -211,9 +211,15 @@ def _board_rows(data: Data) -> list[dict[str, Any]]:
             why_unranked = row["why_not"] or "too little is known"
 
         agent = row["agent"]
-        texts = {"better_text": better, "why_unranked": why_unranked}
-        texts["calibration_text"] = calibration.get(agent)
-        rows.append(row | texts | {"metaculus": metaculus.get(agent)})
+        rows.append(
+            row
+            | {
+                "better_text": better,
+                "why_unranked": why_unranked,
+                "calibration_text": calibration.get(agent),
+                "metaculus": metaculus.get(agent),
+            }
+        )
     return rows
 
 

@@ -51,8 +51,7 @@ def check_can_be_opened(held_out: HeldOut) -> None:
         hint = "`markets: {holdout: 0.3}` holds out a part of what cohorts to come are shown"
         raise ArenaError("no_holdout", "no question is held out in this record", hint)
 
-    is_opened = held_out.opened_at is not None
-    if held_out.unended and not is_opened:
+    if held_out.unended and held_out.opened_at is None:
         questions = count_text(len(held_out.unended), "held-out question")
         message = f"{questions} of {len(held_out.markets):,} have not ended"
         raise ArenaError("too_early", message, "they are opened only once: wait until all have ended")

@@ -127,11 +127,17 @@ def _agent_rows(data: Data) -> list[dict[str, Any]]:
         if score["rank_low"] is not None:
             better = better_text(score["better_than"], ranked_agents)
 
-        is_reference = leaderboard_row.get("is_reference", False)
-        row = score | {"agent": agent, "better_text": better, "is_reference": is_reference}
-        row |= {name: leaderboard_row.get(name) for name in ("pnl", "cost_usd")}
-        row["autocast"] = data["all_kinds"]["autocast"].get(agent)
-        rows.append(row)
+        rows.append(
+            score
+            | {
+                "agent": agent,
+                "better_text": better,
+                "is_reference": leaderboard_row.get("is_reference", False),
+                "pnl": leaderboard_row.get("pnl"),
+                "cost_usd": leaderboard_row.get("cost_usd"),
+                "autocast": data["all_kinds"]["autocast"].get(agent),
+            }
+        )
     return rows
 
 

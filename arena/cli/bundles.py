@@ -97,10 +97,9 @@ def write_recorded(
         raise typer.Exit(2)
 
 
-def recorded_page(folder: Path, counts_written: WriteCounts, rejected: Rejected) -> Page:
+def recorded_page(folder: Path, added: WriteCounts, rejected: Rejected) -> Page:
     """Yield the counts added to a bundle, and the records that it can't hold."""
-    pages = f"{counts_written.pages:,} pages"
-    counts = f"{pages}, {counts_written.prices:,} prices, {counts_written.resolutions:,} resolutions"
+    counts = f"{added.pages:,} pages, {added.prices:,} prices, {added.resolutions:,} resolutions"
     yield f"{folder}: {counts} added"
     yield from rejected_lines(rejected)
     yield f"Next: {program()} check {folder}"
@@ -144,8 +143,7 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
             hint = "a name has only letters, digits, . _ and -; it is the last part of the market's address"
             raise ArenaError("bad_name", f"{name[:80]!r} is no market, event or tag name", hint)
 
-    without_duplicates = dict.fromkeys(names)
-    return tuple(without_duplicates)
+    return tuple(dict.fromkeys(names))  # without duplicates
 
 
 def past_page(folder: Path, summary: PastSummary, rejected: Rejected) -> Page:

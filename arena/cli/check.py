@@ -34,8 +34,7 @@ def check_data(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
     models = {agent.name: agent.model for agent in config.agents if agent.model is not None}
     begun = read_begun(config.database, models, config.markets.venue)
     coming = coming_cohort(config, begun, at, environ)
-    next_number = coming.next_cohort or coming.cohorts_begun + 1
-    cost = cost_of(config, next_number, begun.usage)
+    cost = cost_of(config, coming.next_cohort or coming.cohorts_begun + 1, begun.usage)
     findings = check_config(config, environ)
 
     data = config_data(config, at) | asdict(coming) | changes_data(config, begun.last, at)
@@ -56,8 +55,8 @@ def config_data(config: Config, at: datetime) -> dict[str, Any]:
     agents = []
     for agent in config.agents:
         data = attributes(agent, "name", "kind", "model", "of")
-        data["settings"] = agent.settings.model_dump(mode="json")
-        agents.append(data | {"thinking": thinking_level(agent.settings)})
+        settings = agent.settings.model_dump(mode="json")
+        agents.append(data | {"settings": settings, "thinking": thinking_level(agent.settings)})
 
     return attributes(cohorts, "rounds", "keep_deciding", "bankroll") | {
         "config": str(config.file),
@@ -219,7 +218,8 @@ def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
 
     yield "budget", limits_text(data["budget"])
     yield "heads", PUBLIC_HEADS if data["public"] else heads_text(data["heads"])
-    yield from proof_fields(data)
+    if data["proofs"]:
+        yield "proved", "; ".join(map(proof_text, data["proofs"]))
     if data["differs_from"] is not None:
         yield "changes", changes_text(data)
     yield "record", data["database"]
@@ -251,12 +251,6 @@ def heads_text(heads: str | list[str] | None) -> str:
     if heads is not None:
         return f"published by {heads[0]}"
     return "not published, so a rewritten record could not be detected (config: heads)"
-
-
-def proof_fields(data: Data) -> Iterator[tuple[str, str]]:
-    """Yield when the real venue and providers were last recorded in a cassette."""
-    if data["proofs"]:
-        yield "proved", "; ".join(map(proof_text, data["proofs"]))
 
 
 def proof_text(proof: Data) -> str:

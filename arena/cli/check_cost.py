@@ -38,8 +38,11 @@ def cost_data(cost: LineUpCost) -> dict[str, Any]:
     agents = []
     for estimate in cost.estimates:
         spans = spans_data(cost.by_agent.get(estimate.agent))
-        first_call = {"call_usd": from_millionths(estimate.first.cost), "from_turns": estimate.turns}
-        first_call["forecasts"] = estimate.forecasts
+        first_call = {
+            "call_usd": from_millionths(estimate.first.cost),
+            "from_turns": estimate.turns,
+            "forecasts": estimate.forecasts,
+        }
         agents.append({"agent": estimate.agent, "trouble": estimate.trouble or None} | spans | first_call)
 
     warnings = []

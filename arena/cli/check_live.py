@@ -160,8 +160,7 @@ def next_or_retry_command(data: Data, next_command: str, venues: Sequence[str], 
     >>> next_or_retry_command({"live": [{"ok": False}], "models": []}, "run", ["kalshi"], ["eve"])
     'check --live --venue kalshi --model eve'
     """
-    all_reached = exit_status_of(data) == 0
-    if all_reached:
+    if exit_status_of(data) == 0:  # all were reached
         return next_command
 
     words = ["check", "--live"]

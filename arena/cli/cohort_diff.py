@@ -34,8 +34,7 @@ def compare(chosen: Options, before: str, after: str, texts: bool) -> None:
         data["texts"] = prompt_diffs
         for name in changes.edited:
             old_text = first_texts.get(first.prompts[name], "")
-            new_text = second_texts.get(second.prompts[name], "")
-            prompt_diffs[name] = text_diff(name, old_text, new_text)
+            prompt_diffs[name] = text_diff(name, old_text, second_texts.get(second.prompts[name], ""))
     chosen.print_answer(data, diff_page, changes, prompt_diffs, before, after)
 
 

@@ -162,9 +162,11 @@ def cohort_page(overview: CohortOverview, report: CohortReport, kinds: Mapping[s
     fields["seed"] = frozen["seed"]
     if report.code_versions:
         fields["code"] = plain(by_rounds(versions_data(report.code_versions)))
-    fields["config"] = report.config_hash or "unknown: started by an earlier version"
-    fields["frozen"] = report.frozen_hash
-    fields["head"] = f"{report.head.head} (round {report.head.round})"
+    fields |= {
+        "config": report.config_hash or "unknown: started by an earlier version",
+        "frozen": report.frozen_hash,
+        "head": f"{report.head.head} (round {report.head.round})",
+    }
     yield Fields(fields)
     number = overview.cohort.number
     yield f"Next: {command_line(f'board --cohort {number}')}, or {command_line(f'show cohort {number} next')}"
@@ -204,11 +206,12 @@ def _frozen_fields(report: CohortReport) -> dict[str, str]:
         fields["bankroll"] = _settings_line(bankroll, pace)
     else:
         fields["forecasts alone"] = _settings_line("", pace)
-    fields["rules"] = _settings_line(rules_name, rules)
-    fields["markets"] = _settings_line("", frozen["universe"])
-    fields["venue"] = _settings_line(frozen["venue"], venue)
-    fields["evidence"] = _settings_line(frozen["evidence"], evidence)
-    return fields
+    return fields | {
+        "rules": _settings_line(rules_name, rules),
+        "markets": _settings_line("", frozen["universe"]),
+        "venue": _settings_line(frozen["venue"], venue),
+        "evidence": _settings_line(frozen["evidence"], evidence),
+    }
 
 
 def _settings_line(name: str, settings: Data) -> str:

@@ -54,11 +54,17 @@ def restore_export(chosen: Options, source: Path) -> None:
     database = without_password(address)
     rows = count_restored_rows(manifest)
     cohorts = len(manifest.cohorts)
-    data = {"database": database, "export": source, "rows": rows, "state_hash": manifest.state_hash}
+    data = {
+        "database": database,
+        "export": source,
+        "rows": rows,
+        "state_hash": manifest.state_hash,
+        "cohorts": cohorts,
+    }
     size = f"{count_text(cohorts, 'cohort')}, {count_text(rows, 'row')}"
     lines = [
         f"{source} is now the record {database}: {size}",
         f"State hash {manifest.state_hash}, as exported; every balance was recomputed and agrees.",
         f"Next: {program()} board --database {database}",
     ]
-    chosen.print_answer(data | {"cohorts": cohorts}, list, lines)
+    chosen.print_answer(data, list, lines)

@@ -64,12 +64,13 @@ def set_data(file: BenchmarkFile, is_new: bool, method: AskingMethod) -> dict[st
     for kind, (_answered, wanted) in coverage(no_answers, question_set).items():
         rows_by_kind[kind] = wanted
 
-    data = attributes(file, "name", "due", "version", "sha256")
-    data["new"] = is_new
-    data["made"] = plan_in(file.text) is not None
-    data["questions"] = len(question_set.questions)
-    data["left_out"] = question_set.combinations
-    return data | {"rows": rows_by_kind}
+    return attributes(file, "name", "due", "version", "sha256") | {
+        "new": is_new,
+        "made": plan_in(file.text) is not None,
+        "questions": len(question_set.questions),
+        "left_out": question_set.combinations,
+        "rows": rows_by_kind,
+    }
 
 
 def set_plan(
@@ -119,14 +120,20 @@ def cost_data(left: Sequence[LeftToAsk]) -> dict[str, Any]:
     for name in USED:
         data[name] = {end: getattr(getattr(total, end), name) for end in ENDS}
 
-    data["agents"] = []
+    agents = []
     for part in left:
         estimate = part.estimate
-        agent = {"agent": estimate.agent, "left": round(part.share, 4), "usd": _dollars(estimate)}
-        agent["trouble"] = estimate.trouble or None
-        agent["faults"] = [attributes(fault, "message", "hint") for fault in estimate.faults]
-        data["agents"].append(agent)
-    return data
+        faults = [attributes(fault, "message", "hint") for fault in estimate.faults]
+        agents.append(
+            {
+                "agent": estimate.agent,
+                "left": round(part.share, 4),
+                "usd": _dollars(estimate),
+                "trouble": estimate.trouble or None,
+                "faults": faults,
+            }
+        )
+    return data | {"agents": agents}
 
 
 def _dollars(estimate: Estimate) -> dict[str, float | None]:
@@ -195,13 +202,18 @@ def run_data(answered: AnsweredRound) -> dict[str, Any]:
     agents = []
     for answers in answered.answers:
         usage = answers.usage
-        agent = attributes(usage, "agent", "forecasts", *USED) | {"status": answers.status}
-        agent["cohort"] = answers.stored.cohort.number
-        agent["note"] = usage.note or ""
-        agent["usd"] = from_millionths(answers.cost)
-        agent["usd_known"] = from_millionths(usage.cost)
-        agent["usd_more_at_most"] = from_millionths(usage.at_worst)
-        agents.append(agent)
+        agent = attributes(usage, "agent", "forecasts", *USED)
+        agents.append(
+            agent
+            | {
+                "status": answers.status,
+                "cohort": answers.stored.cohort.number,
+                "note": usage.note or "",
+                "usd": from_millionths(answers.cost),
+                "usd_known": from_millionths(usage.cost),
+                "usd_more_at_most": from_millionths(usage.at_worst),
+            }
+        )
 
     total = attributes(answered.used, *USED)
     total["usd_known"] = from_millionths(answered.used.cost)

@@ -54,12 +54,15 @@ def decision_page(resolution: Resolution, is_question: bool) -> Page:
     elif payout is None:
         yield f"{market} is settled by hand: everyone gets back what shares cost."
     else:
-        yes = from_millionths(payout)
         no = from_millionths(ONE - payout)
-        yield f"{market} is settled by hand: a YES share pays ${yes:g}, a NO share ${no:g}."
+        yield (
+            f"{market} is settled by hand: a YES share pays ${from_millionths(payout):g}, a NO share ${no:g}."
+        )
 
-    known_from = minute_text(resolution.known_at)
-    yield f"Version {resolution.version}, known from {known_from} UTC: {resolution.reason}"
+    yield (
+        f"Version {resolution.version}, known from {minute_text(resolution.known_at)} UTC: "
+        f"{resolution.reason}"
+    )
     if not is_question:
         yield "Cohorts that go on are paid when they are settled next."
     yield f"Next: {command_line(f'show market {market}')}"

@@ -190,8 +190,13 @@ def question_page(seen: KnownMarket, answers: Sequence[Data], choice: TableChoic
     yield f"\n{plain_lines(market.rules).strip()}\n"
 
     yield from market_answers_blocks(answers, choice)
-    if seen.ends:
-        yield Table(ANSWERED_ENDS, seen.ends)
+    yield from _resolution_blocks(seen.ends, ANSWERED_ENDS)
+
+
+def _resolution_blocks(resolutions: Sequence[Resolution], columns: Sequence[TableColumn]) -> Page:
+    """Yield a table of a market's resolutions, if any are known, and the next command."""
+    if resolutions:
+        yield Table(columns, resolutions)
         yield f"Next: {command_line('board')}"
     else:
         yield "No resolution is known."
@@ -243,12 +248,7 @@ def market_page(
     yield from _price_blocks(seen.listing.quote, at)
     if len(quotes) > 1:
         yield from _history_blocks(quotes, limit, at, choice)
-    if seen.ends:
-        yield Table(SHOWN_ENDS, seen.ends)
-        yield f"Next: {command_line('board')}"
-    else:
-        yield "No resolution is known."
-        yield f"Next: {command_line('run --sync')}"
+    yield from _resolution_blocks(seen.ends, SHOWN_ENDS)
 
 
 def _price_blocks(quote: Quote | None, at: datetime) -> Page:
@@ -290,9 +290,10 @@ def _history_blocks(quotes: Sequence[Quote], limit: int, at: datetime, choice: T
     if mids:
         width = line_width() or WIDEST
         yield sparkline(price_points(quotes, at, min(WIDEST, width)))
-        low = cents_text(min(mids))
-        high = cents_text(max(mids))
-        yield f"{minute_text(quotes[0].at)} until now, from {low} to {high}¢\n"
+        yield (
+            f"{minute_text(quotes[0].at)} until now, "
+            f"from {cents_text(min(mids))} to {cents_text(max(mids))}¢\n"
+        )
 
     newest = quotes[-limit:]
     yield Table(SHOWN_PRICES, newest[::-1], choice=choice)
@@ -310,8 +311,7 @@ def price_points(quotes: Sequence[Quote], until: datetime, count: int) -> list[i
     points = []
     for step in range(count):
         at = start + (until - start) * step / max(1, count - 1)
-        latest = quotes[bisect(times, at) - 1]
-        points.append(latest.mid)
+        points.append(quotes[bisect(times, at) - 1].mid)
     return points
 
 
@@ -324,7 +324,6 @@ def sparkline(mids: Sequence[int | None]) -> str:
     known = [mid for mid in mids if mid is not None]
     low = min(known, default=0)
     span = max(known, default=ONE) - low
-    highest_bar = len(BARS) - 1
 
     line = ""
     for mid in mids:
@@ -333,7 +332,7 @@ def sparkline(mids: Sequence[int | None]) -> str:
         elif not span:
             line += BARS[3]
         else:
-            line += BARS[(mid - low) * highest_bar // span]
+            line += BARS[(mid - low) * (len(BARS) - 1) // span]
     return line
 
 

@@ -102,8 +102,7 @@ def named_models(models: Sequence[str], options: ModelOptions) -> list[Block]:
     servers = []
     if not all(map(is_provided, may_be_local)):
         servers = find_servers_with_models()
-    without_duplicates = tuple(dict.fromkeys(models))
-    return model_blocks(without_duplicates, options, servers)
+    return model_blocks(tuple(dict.fromkeys(models)), options, servers)  # each model once
 
 
 def find_or_pick_model(options: ModelOptions, environ: Mapping[str, str]) -> str:

@@ -92,9 +92,12 @@ def show_positions(chosen: Options, cohort: int | None, agent: str | None, by: s
     elif by == "agent":
         lines = by_agent(held.positions, held.agents)
 
-    data = attributes(held, "cohort", "at")
-    data |= {"agent": agent, "by": by, "open": only_open}
-    data["positions"] = Table(COLUMNS[by], lines).data()
+    data = attributes(held, "cohort", "at") | {
+        "agent": agent,
+        "by": by,
+        "open": only_open,
+        "positions": Table(COLUMNS[by], lines).data(),
+    }
     total = merge_positions("all", held.positions)
     (data["total"],) = Table(SUMS, [total]).data()
     chosen.print_answer(data, positions_page, data, lines, total, chosen.table_choice)

@@ -88,10 +88,9 @@ def is_incomplete(played: PlayedTime | RunProgress | None) -> bool:
 
 def lost_run_text(began: datetime) -> str:
     """Return a message about a run that never ended."""
-    run = f"The run of {minute_text(began)} UTC"
     return (
-        f"{run} was lost. Answers that it bought and did not publish are not in the "
-        "record: its round is played again, and they are bought again."
+        f"The run of {minute_text(began)} UTC was lost. Answers that it bought and did not publish are "
+        "not in the record: its round is played again, and they are bought again."
     )
 
 

@@ -92,8 +92,12 @@ def answers_data(
         score = answer_score(form, answer, outcome) if outcome else None
 
         row = attributes(recorded, *names)
-        row |= {"kind": form.kind, "said": question_kind(form.kind).words(form, answer)}
-        row |= {"distribution": json.loads(recorded.distribution), "came_to": outcome or None}
+        row |= {
+            "kind": form.kind,
+            "said": question_kind(form.kind).words(form, answer),
+            "distribution": json.loads(recorded.distribution),
+            "came_to": outcome or None,
+        }
         for name in ("brier", "distance", "baseline"):
             row[name] = score and getattr(score, name)
         rows.append(row)

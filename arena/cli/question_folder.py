@@ -89,10 +89,9 @@ def folder_page(data: dict[str, Any], contents: QuestionFolder, next_command: st
     folder = data["folder"]
     if contents.faults:
         yield Table(FAULTS, contents.faults)
-        faults = count_text(len(contents.faults), "fault")
         yield (
-            f"{faults} in {folder}. Rows that have one are not played, and "
-            "nothing is while a whole file or its columns have one."
+            f"{count_text(len(contents.faults), 'fault')} in {folder}. Rows that have one are not played, "
+            "and nothing is while a whole file or its columns have one."
         )
         return
 

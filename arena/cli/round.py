@@ -125,16 +125,21 @@ def report_data(report: RoundReport) -> Data:
     """Return a round and the turns just played in it, for JSON."""
     turns = []
     for turn in report.turns:
-        row = attributes(turn.decision, "status", "note", "repaired")
-        row["agent"] = turn.entrant
-        row["stopped_by"] = "budget" if turn.entrant in report.stopped else None
-        row["forecasts"] = len(turn.decision.forecasts)
-        row["fills"] = len(turn.fills)
-        row["rejections"] = [
+        rejections = [
             {"code": rejection.code, "message": rejection.message, "market": rejection.market_id}
             for rejection in turn.rejections
         ]
-        turns.append(row)
+        decision = attributes(turn.decision, "status", "note", "repaired")
+        turns.append(
+            decision
+            | {
+                "agent": turn.entrant,
+                "stopped_by": "budget" if turn.entrant in report.stopped else None,
+                "forecasts": len(turn.decision.forecasts),
+                "fills": len(turn.fills),
+                "rejections": rejections,
+            }
+        )
 
     names = ("cohort", "at", "done", "waiting", "trouble", "unproven", "replaced")
     return attributes(report, *names) | {"round": report.number, "turns": turns}

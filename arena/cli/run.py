@@ -105,10 +105,11 @@ def play(
     # Started by hand, wait for a record that can't be reached; cron will start it again anyway.
     errors_to_wait_for = () if once else ("unreachable",)
     print_message = partial(print, file=sys.stderr, flush=True)
-    open_record = partial(Record.open, config.database)
 
     with (
-        closing(wait_to_open(open_record, print_message, *errors_to_wait_for)) as record,
+        closing(
+            wait_to_open(partial(Record.open, config.database), print_message, *errors_to_wait_for)
+        ) as record,
         interruptible("stopped at once; finished work is kept", "the next start continues"),
         gc_seldom(),
     ):

@@ -73,8 +73,8 @@ def show_status(chosen: Options, clock: Path | None) -> None:
         verified = read_verified(connection, chosen.config or DEFAULT)
 
     today = [replace(task, command=command_with_options(task.command, clock)) for task in tasks]
-    data = {"today": today} | status_data(status) | {"verified": verified_data(verified)}
-    data["joins"] = joining or None
+    data = {"today": today} | status_data(status)
+    data |= {"verified": verified_data(verified), "joins": joining or None}
     data["reasons"] = [reason_with_options(reason, clock) for reason in data["reasons"]]
     chosen.print_answer(data, status_page, status, tasks, verified, clock, joining)
     if status.word not in GOOD_WORDS:
@@ -205,8 +205,10 @@ def second_step_line(code: str, clock: Path | None) -> Page:
     """Yield the second step against a trouble, if there is one: asking a model alone does not end it."""
     command = second_step(code)
     if command:
-        suggested = suggested_command_line(command, clock)
-        yield f"    once the model answers, the next round clears this: {suggested}"
+        yield (
+            "    once the model answers, the next round clears this: "
+            f"{suggested_command_line(command, clock)}"
+        )
 
 
 def status_fields(status: Status, clock: Path | None) -> Iterator[tuple[str, str]]:
@@ -238,8 +240,8 @@ def status_fields(status: Status, clock: Path | None) -> Iterator[tuple[str, str
 
     for catalogue in status.catalogues:
         left_out = left_out_words(catalogue.left_out) or "none left out"
-        markets = f"{catalogue.markets:,} of {catalogue.venue}"
-        yield "catalogue", f"{markets}, {instant_and_age(catalogue.at, at)}; {left_out}"
+        read_at = instant_and_age(catalogue.at, at)
+        yield "catalogue", f"{catalogue.markets:,} of {catalogue.venue}, {read_at}; {left_out}"
     rejected = ", ".join(f"{row.records:,} {row.venue} {row.kind} {row.code}" for row in status.quarantined)
     yield "quarantine", f"{rejected or 'nothing'} in the last day"
     yield "heads", heads_text(status)

@@ -26,10 +26,13 @@ def sync_markets(chosen: Options, with_ends: bool, at: str | None) -> None:
     codes = Counter(rejected.code for rejected in synced.quarantined)
     data = asdict(synced.synced)
     del data["hash"]
-    data |= attributes(synced, "left_out", "limit", "note", "resolutions")
-    data |= {"venue": config.markets.venue, "database": config.database, "whole": synced.complete}
-    data["set_aside"] = dict(sorted(codes.items()))
-    data["trouble"] = synced.trouble and attributes(synced.trouble, "code", "message")
+    data |= attributes(synced, "left_out", "limit", "note", "resolutions") | {
+        "venue": config.markets.venue,
+        "database": config.database,
+        "whole": synced.complete,
+        "set_aside": dict(sorted(codes.items())),
+        "trouble": synced.trouble and attributes(synced.trouble, "code", "message"),
+    }
 
     chosen.print_answer(data, sync_page, config.markets.venue, synced)
     if not synced.complete:

@@ -134,11 +134,10 @@ def _read_text(document: Document, path: Path) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
-    except FileNotFoundError as error:
-        message = "this file does not exist. `arena init DIR` makes a folder with a config"
-        raise _with_final_error(document, 0, "no file", "a config file", message) from error
     except OSError as error:
         message = f"can't be read: {error.strerror}"
+        if isinstance(error, FileNotFoundError):
+            message = "this file does not exist. `arena init DIR` makes a folder with a config"
         raise _with_final_error(document, 0, "no file", "a config file", message) from error
 
     if len(data) > MOST_BYTES:

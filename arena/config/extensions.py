@@ -56,8 +56,7 @@ def kind_named(document: Document, key: Key, name: str) -> AgentKind | None:
         try:
             return kind(name, folders_of(document, "kinds"))
         except UntrustedExtension:
-            is_only_read = document.code is None
-            if not is_only_read:
+            if document.code is not None:
                 raise
             return AgentKind(name, "", UnloadedSettings, _unloaded_agent, looks_outside=True)
 
@@ -112,8 +111,7 @@ class AdapterChoice:
     def own_keys(self, document: Document) -> dict[Key, Collection[str]]:
         """Return the keys of the adapter in use, by the key of its block; none of an extension."""
         chosen = self.chosen(document)
-        is_packaged = chosen in self.names()
-        if not is_packaged:
+        if chosen not in self.names():
             return {}
 
         settings = self.load(chosen, document).Settings
@@ -143,8 +141,7 @@ class AdapterChoice:
             try:
                 return self.load(name, document)
             except UntrustedExtension as error:
-                is_only_read = document.code is None
-                if not is_only_read:
+                if document.code is not None:
                     raise
                 values = block if isinstance(block, dict) else {}
                 return UnloadedAdapter(unloaded=values, stamp=stamp_in_source(error.path))

@@ -76,8 +76,7 @@ def short_cadence(text: object) -> object:
     words = text.strip().lower()
     interval = re.fullmatch(rf"every\s+(?:(\d+)\s*)?({'|'.join(UNIT_NAMES)})s?", words)
     if interval is not None:
-        number = interval[1] or 1
-        return f"{number}{UNIT_NAMES[interval[2]]}"
+        return f"{interval[1] or 1}{UNIT_NAMES[interval[2]]}"
     return CADENCE_WORDS.get(words) or words.removeprefix("every ").strip()
 
 
@@ -202,8 +201,7 @@ def millionths_reader(least: int, most: int, meant: str) -> Callable[[object], i
             raise error_expecting(meant)
 
         exact = millionths(value)
-        has_more_decimals = float(decimal(exact)) != value
-        if has_more_decimals:
+        if float(decimal(exact)) != value:  # it has more decimals than millionths
             raise error_expecting(f"{meant}, with at most six decimals")
         return exact
 

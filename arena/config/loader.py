@@ -196,8 +196,7 @@ def _fixed_sections(document: Document) -> FixedSections | None:
             adapters = {*choice.names(document), str(block.get(choice.chooser))}
             data[choice.section] = {key: value for key, value in block.items() if key not in adapters}
 
-    preset = SEASONS.get(str(data.get("season")), {})
-    for section, preset_keys in preset.items():
+    for section, preset_keys in SEASONS.get(str(data.get("season")), {}).items():
         block = data.get(section)
         if block is None or isinstance(block, dict):
             data[section] = {**preset_keys, **(block or {})}  # what the config sets takes precedence

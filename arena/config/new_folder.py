@@ -136,8 +136,7 @@ def make_folder(folder: Path, at: datetime, new: NewArena) -> tuple[list[str], l
 def env_example(models: Sequence[Block]) -> str:
     """Return the template of `.env`, with a line for each key that these models name themselves."""
     named = dict.fromkeys(str(block["api_key_env"]) for block in models if block.get("api_key_env"))
-    lines = [f"# {name}=\n" for name in named if f"# {name}=" not in ENV_EXAMPLE]
-    return ENV_EXAMPLE + "".join(lines)
+    return ENV_EXAMPLE + "".join(f"# {name}=\n" for name in named if f"# {name}=" not in ENV_EXAMPLE)
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> tuple[list[str], list[str]]:

@@ -129,8 +129,7 @@ class _CheckedPart:
 
         meant, hint = suggestion(word, sorted(known))
         key_below = self._key_below(word, inner[:-1])
-        has_similar_key = hint.startswith("Did")
-        if key_below is not None and not has_similar_key:
+        if key_below is not None and not hint.startswith("Did you mean"):
             meant = key_below
             hint = f'Did you mean "{key_below}"?'
         self.document.add_error(key, word, meant, f"unknown key. {hint}")
@@ -154,11 +153,10 @@ def _written_key(value: Any, location: Key) -> Key:
     key: Key = ()
 
     for step, part in enumerate(location, 1):
-        is_last = step == len(location)
         if isinstance(value, list) and isinstance(part, int) and part < len(value):
             key = (*key, part)
             value = value[part]
-        elif isinstance(value, dict) and (part in value or is_last):  # the last one may be missing
+        elif isinstance(value, dict) and (part in value or step == len(location)):  # the last may be missing
             key = (*key, part)
             value = value.get(part)
 
@@ -175,8 +173,7 @@ def _remedy(value: object, choices: Sequence[str]) -> str:
         return ""
 
     hint = suggestion(value, choices)[1]
-    has_similar_choice = hint.startswith("Did")
-    if has_similar_choice:
+    if hint.startswith("Did you mean"):
         return f". {hint}"
 
     number = NUMBER_FOR_PEOPLE.fullmatch(value)

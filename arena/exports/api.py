@@ -224,8 +224,7 @@ class Season:
     def _rows(self, make: Callable[..., N], table: str, cohort: int | None) -> Iterator[N]:
         """Return the rows of a table. Raise `ArenaError` at once if there is no such cohort."""
         select_cohorts(read_cohorts(self.connection), cohort)  # raises for an unknown cohort
-        numbers = None if cohort is None else [cohort]
-        rows = rows_of(self.connection, FACT[table], numbers)
+        rows = rows_of(self.connection, FACT[table], None if cohort is None else [cohort])
         return starmap(make, rows)
 
 

@@ -63,5 +63,4 @@ def _column_line(column: ExportColumn) -> str:
         meaning += f" ({unit})"
     if column.empty:
         meaning += f"; empty: {column.empty}"
-    cell = meaning.replace("|", "/")
-    return f"|`{column.name}` |{column.kind} |{cell}|"
+    return f"|`{column.name}` |{column.kind} |{meaning.replace('|', '/')}|"

@@ -210,22 +210,27 @@ def _answers(
         hidden_rounds = hidden[turn["cohort"]]
         if turn["status"] not in SHOWN_STATUSES or hidden_rounds.is_now:
             continue
+
         round_key = turn["cohort"], turn["round"]
         entrant = entrants[turn["cohort"], turn["agent"]]
         for market, form in shown[turn["cohort"], round_times[round_key]]:
             answer = None
             if turn["status"] in USABLE_STATUSES:
                 answer = stated.get((*round_key, turn["agent"], market))
-            columns["agent"].append(turn["agent"])
-            columns["cohort"].append(turn["cohort"])
-            columns["round"].append(turn["round"])
-            columns["at"].append(round_times[round_key].timestamp() // 1)
-            columns["market"].append(market)
-            columns["form"].append(form)
-            columns["answer"].append(answer and answer["distribution"])
-            columns["reason"].append(answer and answer["reason"])
-            columns["blind"].append(entrant.blind or turn["round"] <= hidden_rounds.count)
-            columns["released"].append(entrant.released)
+            row = {
+                "agent": turn["agent"],
+                "cohort": turn["cohort"],
+                "round": turn["round"],
+                "at": round_times[round_key].timestamp() // 1,
+                "market": market,
+                "form": form,
+                "answer": answer and answer["distribution"],
+                "reason": answer and answer["reason"],
+                "blind": entrant.blind or turn["round"] <= hidden_rounds.count,
+                "released": entrant.released,
+            }
+            for name, value in row.items():
+                columns[name].append(value)
     return _answer_columns(columns)
 
 

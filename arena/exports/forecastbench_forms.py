@@ -47,9 +47,7 @@ def board_rows(board: BenchBoard) -> list[Row]:
             else:
                 row[name] = value
 
-        row["n"] = scores.n.overall
-        row["n_dataset"] = scores.n.dataset
-        row["n_market"] = scores.n.market
+        row |= {"n": scores.n.overall, "n_dataset": scores.n.dataset, "n_market": scores.n.market}
         if isinstance(scores, ForecastBenchScores):
             row |= _site_intervals(scores, board)
         rows.append(row)
@@ -126,9 +124,11 @@ def _site_cells(row: Row, rank: int, mode: str) -> dict[str, str]:
         cells[f"N {half}"] = str(row[f"n_{half}"])
         cells[f"{title} 95% CI"] = interval_text(row[f"{half}_low"], row[f"{half}_high"], 1)
     if mode != PRELIMINARY:
-        cells["Overall"] = rounded_figure(row["overall"], 1)
-        cells["N"] = str(row["n"])
-        cells["Overall 95% CI"] = interval_text(row["low"], row["high"], 1)
+        cells |= {
+            "Overall": rounded_figure(row["overall"], 1),
+            "N": str(row["n"]),
+            "Overall 95% CI": interval_text(row["low"], row["high"], 1),
+        }
 
     for name, title in ((SUPERS, "Supers > Forecaster?"), (PUBLIC, "Forecaster > Public?")):
         p_value = row["p"].get(name)

@@ -390,16 +390,17 @@ def price_of_no(price: int | None) -> int | None:
 
 def lot_totals(rows: Sequence[Row], value: Row) -> Values:
     """Return a lot's totals over its life, and its value."""
-    life: Values = {name: getattr(value, name) for name in ("value", "price", "age", "stale")}
-    life["shares"] = sum_of(rows, "shares")
-    life["cost"] = sum_of(rows, "cost")
-    life["realised"] = sum_of(rows, "realised")
-    life["bought"] = sum_of(rows, "shares", "buy")
-    life["sold"] = -sum_of(rows, "shares", "sell")
-    life["settled"] = -sum_of(rows, "shares", *ENDINGS)
-    life["paid"] = -sum_of(rows, "cash", "buy")
-    life["received"] = sum_of(rows, "cash", "sell", *ENDINGS)
-    return life
+    values = {name: getattr(value, name) for name in ("value", "price", "age", "stale")}
+    return values | {
+        "shares": sum_of(rows, "shares"),
+        "cost": sum_of(rows, "cost"),
+        "realised": sum_of(rows, "realised"),
+        "bought": sum_of(rows, "shares", "buy"),
+        "sold": -sum_of(rows, "shares", "sell"),
+        "settled": -sum_of(rows, "shares", *ENDINGS),
+        "paid": -sum_of(rows, "cash", "buy"),
+        "received": sum_of(rows, "cash", "sell", *ENDINGS),
+    }
 
 
 class Beliefs:
@@ -566,35 +567,40 @@ class Beliefs:
         price_brier = mean(by_market(scored, "brier_market"))
         won = [float(row.side == row.outcome) for row in bets if row.brier is not None]
 
-        line = Row(**self.money(played))
-        line.kind = kind
-        line.cohorts = len(played or cohorts)
-        line.turns = statuses.total()
-        line.malformed = statuses["malformed"] + statuses["declined"]
-        line.failed = statuses["failed"]
-        line.late = statuses["late"]
-        line.bets = len(bets)
-        line.sold = len(sold)
-        line.resolved = len(scored)
-        line.early = len(stated_and_ended) - len(scored)
-        line.unscored = sum(row.outcome == "unscored" for row in stated)
-        line.brier_stated = own_brier
-        line.brier_market = price_brier
-        line.brier_implied = mean(row.brier for row in bets)
-        line.brier_anchored = mean(row.brier for row in readings["anchored"])
-        line.skill = None
-        line.skill_ratio = None
+        skill = None
+        skill_ratio = None
         if ranked:
-            line.skill = price_brier - own_brier
+            skill = price_brier - own_brier
         if ranked and price_brier:
-            line.skill_ratio = 1 - own_brier / price_brier
-        line.shown = len(counted)
-        line.answered = sum_of(counted, "said")
-        line.win_rate = mean(won)
-        line.cost_usd, line.cost_per_forecast = self.costs(played, sum_of(stated, "said"))
-        line.coverage = coverage
-        line.events = len({row.event_id for row in scored})
-        return vars(line)
+            skill_ratio = 1 - own_brier / price_brier
+        cost, cost_per_forecast = self.costs(played, sum_of(stated, "said"))
+
+        return self.money(played) | {
+            "kind": kind,
+            "cohorts": len(played or cohorts),
+            "turns": statuses.total(),
+            "malformed": statuses["malformed"] + statuses["declined"],
+            "failed": statuses["failed"],
+            "late": statuses["late"],
+            "bets": len(bets),
+            "sold": len(sold),
+            "resolved": len(scored),
+            "early": len(stated_and_ended) - len(scored),
+            "unscored": sum(row.outcome == "unscored" for row in stated),
+            "brier_stated": own_brier,
+            "brier_market": price_brier,
+            "brier_implied": mean(row.brier for row in bets),
+            "brier_anchored": mean(row.brier for row in readings["anchored"]),
+            "skill": skill,
+            "skill_ratio": skill_ratio,
+            "shown": len(counted),
+            "answered": sum_of(counted, "said"),
+            "win_rate": mean(won),
+            "cost_usd": cost,
+            "cost_per_forecast": cost_per_forecast,
+            "coverage": coverage,
+            "events": len({row.event_id for row in scored}),
+        }
 
     def costs(self, played: Sequence[Key], forecasts: int) -> tuple[float | None, float | None]:
         """Return the cost of an agent's calls in dollars, in total and per forecast; None if unknown."""

@@ -140,8 +140,7 @@ class _ParentIds:
         self.wanted = Table(name, MetaData(), *columns, prefixes=["TEMPORARY"])
         self.wanted.create(connection)
 
-        same_names = and_(*map(operator.eq, parent.named, columns))
-        self.query = parent.ids.join(self.wanted, same_names)
+        self.query = parent.ids.join(self.wanted, and_(*map(operator.eq, parent.named, columns)))
         if not is_postgresql(
             connection
         ):  # SQLite's planner must know that these rows are few, to start with them
@@ -193,8 +192,7 @@ class _TableLoader:
         """Insert rows, the first of which has the number `start` in its file."""
         lines = list(map(self.own, rows))
         for parent, names_of, known_ids in self.parents:
-            parent_names = list(map(names_of, rows))
-            ids = self._ids(parent, known_ids, parent_names, start)
+            ids = self._ids(parent, known_ids, list(map(names_of, rows)), start)
             lines = [(*line, parent_id) for line, parent_id in zip(lines, ids, strict=True)]
 
         refused_because = self._insert(lines)

@@ -197,24 +197,23 @@ def _write_tables(
 
     facts = request.facts()
     frozen_texts = connection.scalars(select(CohortRow.frozen))
-    hides_a_credential = any(published_text(text) != text for text in frozen_texts)
-    if hides_a_credential:
+    if any(published_text(text) != text for text in frozen_texts):  # one has a credential
         facts = [table for table in facts if table.sheet.name != HEADS]
 
     tables: dict[ExportTable, Iterator[Row]] = {}
     row_numbers = count()
     row_count = sum(count_rows(connection, table, numbers) for table in facts)
     for table in facts:
-        rows = rows_of(connection, table, numbers)
-        tables[table.sheet] = _with_progress(rows, row_numbers, row_count, progress)
+        tables[table.sheet] = _with_progress(
+            rows_of(connection, table, numbers), row_numbers, row_count, progress
+        )
     for computed in COMPUTED:
         tables[computed.sheet] = computed.rows(connection, stored)
 
     files = {}
     for sheet, rows in tables.items():
         path = folder / f"{sheet.name}{request.form.ending}"
-        rows_written = request.form.write(path, sheet.columns, rows)
-        files[path.name] = _file(path, rows_written)
+        files[path.name] = _file(path, request.form.write(path, sheet.columns, rows))
     return files
 
 

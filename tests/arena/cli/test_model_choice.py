@@ -13,7 +13,7 @@ from agents.llm.local_servers import USUAL_SERVERS, ModelServer
 from arena.cli.init import choose_settings
 from arena.cli.model_choice import TerminalUser, find_servers_with_models, named_models
 from arena.config import load
-from arena.config.model_blocks import ModelOptions, with_stops
+from arena.config.model_blocks import ModelOptions, with_fixed_call_costs
 from arena.config.new_folder import NewArena, make_folder
 from arena.errors import ArenaError
 from tests.builders import NOW
@@ -176,10 +176,10 @@ def test_an_impossible_price_is_asked_for_again(monkeypatch: pytest.MonkeyPatch)
 
 def test_calls_without_a_price_are_stopped_by_the_tightest_limit_of_the_budget() -> None:
     blocks = [{"model": LLAMA}, {"model": "openai/gpt-5.6"}]
-    stopped, known = with_stops(blocks, {"day": 4_600_000, "arena": 90_000_000})
+    stopped, known = with_fixed_call_costs(blocks, {"day": 4_600_000, "arena": 90_000_000})
     assert (stopped["max_cost"], known) == (0.46, blocks[1])
-    assert with_stops(blocks, {"day": 4_600_000, "call": 250_000})[0]["max_cost"] == 0.25
-    assert with_stops(blocks, {}) == blocks
+    assert with_fixed_call_costs(blocks, {"day": 4_600_000, "call": 250_000})[0]["max_cost"] == 0.25
+    assert with_fixed_call_costs(blocks, {}) == blocks
 
 
 @pytest.mark.usefixtures("alone")

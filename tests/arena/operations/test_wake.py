@@ -24,7 +24,7 @@ from arena.cohorts.schedule import (
     trigger,
 )
 from arena.config import cadence, load
-from arena.config.field_types import decisions
+from arena.config.field_types import decision_cadence
 from arena.errors import ArenaError
 from arena.operations import wake
 from arena.operations.due import DueSituation, due_work
@@ -56,7 +56,7 @@ calendars = st.builds(
     Calendar, instants, st.integers(10, 2_000_000).map(lambda n: n * SECOND), counts
 ) | st.builds(
     lambda cadence, first, count: cadence.calendar(first, count),
-    st.sampled_from(["daily at 12:00", "daily at 00:00", "sun 00:00", "wed 23:59"]).map(decisions),
+    st.sampled_from(["daily at 12:00", "daily at 00:00", "sun 00:00", "wed 23:59"]).map(decision_cadence),
     instants,
     counts,
 )
@@ -78,7 +78,7 @@ def test_a_calendar_walked_by_its_trigger_is_the_calendar_that_was_frozen(
 
 def test_a_time_of_day_holds_from_the_second_round_on() -> None:
     first = datetime(2026, 3, 3, 8, 17, tzinfo=UTC)
-    noons, weeks = (decisions(text).calendar(first, 3) for text in ("daily at 12:00", "mon 09:30"))
+    noons, weeks = (decision_cadence(text).calendar(first, 3) for text in ("daily at 12:00", "mon 09:30"))
     assert [f"{noons.time(n):%a %H:%M}" for n in (1, 2, 3)] == ["Tue 08:17", "Tue 12:00", "Wed 12:00"]
     assert [f"{weeks.time(n):%d %H:%M}" for n in (1, 2, 3)] == ["03 08:17", "09 09:30", "16 09:30"]
 
