@@ -117,7 +117,7 @@ def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed:
         with progress("Computing what the pages show") as report_progress:
             refresh_cache(record, at, report_progress)
         with record.reading() as connection:
-            model_changes = changed_since(connection, began)
+            model_changes = model_changes_since(connection, began)
         return PlayedTime(at, reports, model_changes, record.read(read_joining_text, config))
 
 

@@ -117,7 +117,7 @@ def trial_data(model: str, trial: QuickTrial, released: date | None, options: Mo
     probabilities = values_under(answers, "probability")
     outcomes = values_under(answers, "outcome")
     distances = np.abs(np.array(probabilities) - np.array(values_under(answers, "price")))
-    when_sure = reading(probabilities, outcomes, range(len(answers)))
+    when_sure = read_calibration(probabilities, outcomes, range(len(answers)))
     after_release = [answer for answer in answers if answer["counts"]]
     over_all = comparison_with_price(answers)
     return {
