@@ -33,7 +33,7 @@ from arena.clock import now
 from arena.cohorts.diff import (
     AgentSetup,
     agent_setup,
-    moved_data,
+    changed_values_data,
     setting_in_words,
     setting_text,
     setup_differences,
@@ -298,8 +298,8 @@ def cohorts_data(details: AgentDetails | None, config: Config | None, name: str)
 
 def setup_data(setup: AgentSetup, previous: AgentSetup | None) -> dict[str, Any]:
     """Return an agent's settings and how they differ from those before, for JSON."""
-    changes = setup_differences(previous, setup) if previous else {}
-    return attributes(setup, "kind", "settings", "prompts") | {"changed": moved_data(changes)}
+    changed = setup_differences(before, setup) if before else {}
+    return attributes(setup, "kind", "settings", "prompts") | {"changed": changed_values_data(changed)}
 
 
 def details_data(details: AgentDetails) -> dict[str, Any]:

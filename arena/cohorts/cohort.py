@@ -27,27 +27,27 @@ def play_waves(entrants: Sequence[Entrant]) -> list[list[Entrant]]:
     An entrant plays in a later wave than those it is made from. Raises ValueError where agents depend on each
     other in a circle, or on one that doesn't exist.
     """
-    left = list(entrants)
-    placed = set[str]()
+    unplaced = list(entrants)
+    placed_names = set[str]()
     waves = list[list[Entrant]]()
 
-    while left:
+    while unplaced:
         ready = []
         waiting = []
-        for entrant in left:
-            if placed.issuperset(forecast_sources(entrant.settings)):
+        for entrant in unplaced:
+            if placed_names.issuperset(forecast_sources(entrant.settings)):
                 ready.append(entrant)
             else:
                 waiting.append(entrant)
 
         if not ready:
-            names = ", ".join(entrant.name for entrant in left)
+            names = ", ".join(entrant.name for entrant in unplaced)
             raise ValueError(f"these agents depend on each other, or on an agent that doesn't exist: {names}")
 
         waves.append(ready)
         for entrant in ready:
-            placed.add(entrant.name)
-        left = waiting
+            placed_names.add(entrant.name)
+        unplaced = waiting
 
     return waves
 
@@ -89,38 +89,40 @@ class StartedCohort(Protocol):
     def stopped_at(self) -> datetime | None: ...
 
 
-def newest_numbers(cohorts: Iterable[StartedCohort], at: datetime, keep: int) -> set[int]:
+def newest_cohort_numbers(cohorts: Iterable[StartedCohort], at: datetime, keep: int) -> set[int]:
     """Return the numbers of the `keep` newest cohorts that have started by an instant.
 
     Paused, stopped and ended cohorts count too. Older cohorts decide no more.
     """
-    begun = []
+    starts_and_numbers = []
     for started in cohorts:
         cohort = started.cohort
         if cohort.starts_at <= at:
-            begun.append((cohort.starts_at, cohort.number))
+            starts_and_numbers.append((cohort.starts_at, cohort.number))
 
-    begun.sort()
-    return {number for _, number in begun[-keep:]}
+    starts_and_numbers.sort()
+    return {number for _, number in starts_and_numbers[-keep:]}
 
 
-def cohort_state(started: StartedCohort, newest: Collection[int], to_come: bool = True) -> CohortState:
-    """Return the state of a cohort, given the newest numbers and whether it has a round left `to_come`."""
+def cohort_state(
+    started: StartedCohort, newest_numbers: Collection[int], has_round_left: bool = True
+) -> CohortState:
+    """Return the state of a cohort, given the newest cohorts and whether it has a round left."""
     if started.ended_at is not None:
         return "ended"
     if started.stopped_at is not None:
         return "stopped"
-    if started.cohort.number not in newest or not to_come:
+    if started.cohort.number not in newest_numbers or not has_round_left:
         return "tracked"
     if started.paused_at is not None:
         return "paused"
     return "playing"
 
 
-def deciding_numbers(cohorts: Iterable[StartedCohort], at: datetime, keep: int) -> set[int]:
+def deciding_cohort_numbers(cohorts: Iterable[StartedCohort], at: datetime, keep: int) -> set[int]:
     """Return the numbers of the cohorts that decide: the newest, unless paused or stopped."""
     started_cohorts = list(cohorts)
-    newest = newest_numbers(started_cohorts, at, keep)
+    newest = newest_cohort_numbers(started_cohorts, at, keep)
     deciding = set()
 
     for started in started_cohorts:
@@ -131,19 +133,27 @@ def deciding_numbers(cohorts: Iterable[StartedCohort], at: datetime, keep: int) 
 
 
 def next_round_number(
-    cohort: Cohort, done: Mapping[int, bool], looked: datetime | None, since: datetime | None
+    cohort: Cohort,
+    done_by_number: Mapping[int, bool],
+    newest_snapshot_at: datetime | None,
+    missed_before: datetime | None,
 ) -> int | None:
     """Return the number of the round that a cohort decides next; None if none is left.
 
-    `done` says of each round that has begun whether it is complete. `looked` is the time of the cohort's
-    newest snapshot: up to then, only a round that has begun goes on. Rounds before `since` were missed.
+    `done_by_number` says of each round that has begun whether it is complete. A round that has not begun by
+    the time of the cohort's newest snapshot never will. Rounds before `missed_before` were missed.
     """
     for number in range(1, cohort.rounds + 1):
-        at = cohort.calendar.time(number)
-        playable = number in done or looked is None or at > looked
-        missed = since is not None and at < since
+        if done_by_number.get(number, False):
+            continue
 
-        if playable and not missed and not done.get(number, False):
+        at = cohort.calendar.time(number)
+        if missed_before is not None and at < missed_before:
+            continue
+
+        # Up to the newest snapshot only a round that has begun goes on: the cohort was merely tracked then.
+        has_begun = number in done_by_number
+        if has_begun or newest_snapshot_at is None or at > newest_snapshot_at:
             return number
 
     return None

@@ -149,27 +149,28 @@ def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[ExtensionFolde
     Number, start and seed differ between any two cohorts and are left out.
     """
     folders = tuple(extra)
-    old_parts = _parts(before)
-    new_parts = _parts(after)
+    old_sections = _frozen_sections(before)
+    new_sections = _frozen_sections(after)
     old_entrants = entrants_by_name(before.entrants)
     new_entrants = entrants_by_name(after.entrants)
     stayed = [name for name in old_entrants if name in new_entrants]
 
+    # Of an extension whose code was not loaded, only the name can be compared.
     not_compared = []
-    parts = {}
-    for section in old_parts:
-        old_values = old_parts[section]
-        new_values = new_parts[section]
+    changed_sections = {}
+    for section in old_sections:
+        old_values = old_sections[section]
+        new_values = new_sections[section]
         if UNLOADED in old_values or UNLOADED in new_values:
             not_compared.append(section)
-            old_values = _only_name(old_values)
-            new_values = _only_name(new_values)
+            old_values = _extension_entry(old_values)
+            new_values = _extension_entry(new_values)
 
         differences = _changed_values(old_values, new_values)
         if differences:
-            parts[section] = differences
+            changed_sections[section] = differences
 
-    changed = {}
+    changed_agents = {}
     for name in stayed:
         old_setup = agent_setup(before, old_entrants[name], folders)
         new_setup = agent_setup(after, new_entrants[name], folders)
@@ -180,7 +181,7 @@ def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[ExtensionFolde
 
         differences = setup_differences(old_setup, new_setup)
         if differences:
-            changed[name] = differences
+            changed_agents[name] = differences
 
     prompts = _changed_values(before.prompts, after.prompts)
     if not_compared:
@@ -189,28 +190,30 @@ def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[ExtensionFolde
 
     return CohortChanges(
         config=(before.config_hash, after.config_hash),
-        parts=parts,
+        parts=changed_sections,
         prompts=prompts,
-        added=_without(new_entrants, old_entrants),
-        removed=_without(old_entrants, new_entrants),
-        changed=changed,
+        added=_entrants_missing_from(old_entrants, new_entrants),
+        removed=_entrants_missing_from(new_entrants, old_entrants),
+        changed=changed_agents,
         reordered=stayed != [name for name in new_entrants if name in old_entrants],
         not_compared=tuple(not_compared),
     )
 
 
-def _only_name(section: Mapping[str, Any]) -> dict[str, Any]:
+def _extension_entry(section: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entry of a section that names the extension in use."""
     key = "venue" if "venue" in section else "from"
     return {key: section[key]}
 
 
-def _without(entrants: Mapping[str, Entrant], others: Mapping[str, Entrant]) -> tuple[Entrant, ...]:
-    """Return the entrants of a cohort whose names are not in another one."""
+def _entrants_missing_from(
+    others: Mapping[str, Entrant], entrants: Mapping[str, Entrant]
+) -> tuple[Entrant, ...]:
+    """Return the entrants whose names another cohort doesn't have."""
     return tuple(entrant for name, entrant in entrants.items() if name not in others)
 
 
-def _parts(cohort: Cohort) -> dict[str, Mapping[str, Any]]:
+def _frozen_sections(cohort: Cohort) -> dict[str, Mapping[str, Any]]:
     """Return everything that a cohort froze besides its prompts and agents, by section."""
     return {
         "cohort": {
@@ -253,9 +256,9 @@ def changes_in_words(changes: CohortChanges) -> list[str]:
 
 def _change_lines(changes: CohortChanges) -> Iterator[str]:
     for entrant in changes.added:
-        yield f"+ {_named(entrant)}"
+        yield f"+ {_agent_label(entrant)}"
     for entrant in changes.removed:
-        yield f"- {_named(entrant)}"
+        yield f"- {_agent_label(entrant)}"
 
     for name, differences in changes.changed.items():
         settings = "; ".join(_changed_settings(differences))
@@ -292,7 +295,7 @@ def _changed_settings(differences: ChangedValues) -> Iterator[str]:
             yield setting_in_words(key, was, now)
 
 
-def _named(entrant: Entrant) -> str:
+def _agent_label(entrant: Entrant) -> str:
     """Return an agent's name with its kind, and its model or sources unless the name says them already."""
     sources = entrant.settings.get("of") or ()
     if isinstance(sources, str):
@@ -357,21 +360,21 @@ def diff_data(changes: CohortChanges) -> dict[str, Any]:
     return {
         "same": not changes and not changes.not_compared,
         "config_hash": {"was": was or None, "is": is_now or None},
-        "frozen": _parts_data(changes.parts),
-        "prompts": moved_data(changes.prompts),
+        "frozen": _changes_by_name_data(changes.parts),
+        "prompts": changed_values_data(changes.prompts),
         "agents": {
             "added": _agents_data(changes.added),
             "removed": _agents_data(changes.removed),
-            "changed": _parts_data(changes.changed),
+            "changed": _changes_by_name_data(changes.changed),
             "reordered": changes.reordered,
         },
         "not_compared": changes.not_compared,
     }
 
 
-def _parts_data(parts: Mapping[str, ChangedValues]) -> dict[str, Any]:
-    """Return the changes in each part of a cohort, for JSON."""
-    return {name: moved_data(moved) for name, moved in parts.items()}
+def _changes_by_name_data(changes: Mapping[str, ChangedValues]) -> dict[str, Any]:
+    """Return the changed values of each section or agent, for JSON."""
+    return {name: changed_values_data(changed) for name, changed in changes.items()}
 
 
 def _agents_data(agents: Iterable[Entrant]) -> list[dict[str, str]]:
@@ -379,6 +382,6 @@ def _agents_data(agents: Iterable[Entrant]) -> list[dict[str, str]]:
     return [{"name": agent.name, "kind": agent.kind} for agent in agents]
 
 
-def moved_data(moved: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """Return changed values for JSON, by key."""
-    return {key: {"was": before, "is": after} for key, (before, after) in moved.items()}
+def changed_values_data(changed: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """Return the old and the new value of each key that changed, for JSON."""
+    return {key: {"was": before, "is": after} for key, (before, after) in changed.items()}

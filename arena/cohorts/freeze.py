@@ -20,24 +20,24 @@ from markets.registry import load
 
 def check_keys(config: Config, environ: Mapping[str, str]) -> None:
     """Raise `ArenaError` for a line-up with models of which none has its key."""
-    missing = missing_keys(config.agents, environ)
-    models = [agent.name for agent in config.agents if agent.model is not None]
+    missing_by_agent = missing_keys(config.agents, environ)
+    agents_with_model = [agent.name for agent in config.agents if agent.model is not None]
 
-    if models and missing.keys() >= set(models):
-        keys = " or ".join(dict.fromkeys(missing.values()))
+    if agents_with_model and missing_by_agent.keys() >= set(agents_with_model):
+        keys = " or ".join(dict.fromkeys(missing_by_agent.values()))
         hint = f"set {keys}, here or in .env; or add --baselines: each model then joins once its key is set"
-        raise ArenaError("no_keys", f"no model has its key: {', '.join(models)}", hint)
+        raise ArenaError("no_keys", f"no model has its key: {', '.join(agents_with_model)}", hint)
 
 
 def plan_of(
-    config: Config, at: datetime, begun: Sequence[Cohort] = (), keys: Mapping[str, str] | None = None
+    config: Config, at: datetime, begun: Sequence[Cohort] = (), key_environ: Mapping[str, str] | None = None
 ) -> Plan:
     """Return the plan of the config's cohorts, given those that have `begun`.
 
-    With an environment in `keys`, a cohort starts only where some model has its key in it or in `.env`.
+    With an environment in `key_environ`, a cohort starts only if some model has its key there or in `.env`.
     """
     cohorts = config.cohorts
-    count = cohorts.count
+    scheduled_count = cohorts.count
     at_once = None
 
     if stamp_of(config) == "live":
@@ -48,22 +48,22 @@ def plan_of(
         starts = first_starts(cohorts.start, first_day, begun, at)
         first = starts.scheduled
         at_once = starts.at_once
-        if count:
+        if scheduled_count:
             # A first cohort outside the weekly schedule is one of those that the config asks for.
-            count -= starts.outside
+            scheduled_count -= starts.outside
     else:
         first = scheduled_start(begun) or config.first_start(at)
 
     def freeze(number: int, starts_at: datetime) -> tuple[Cohort, dict[str, str]]:
-        if keys is not None:
-            check_keys(config, environment(config.folder, keys))
+        if key_environ is not None:
+            check_keys(config, environment(config.folder, key_environ))
         return freeze_cohort(config, number, starts_at)
 
     return Plan(
         first=first,
         decide=cohorts.decide,
         rounds=cohorts.rounds,
-        count=count,
+        count=scheduled_count,
         keep_deciding=cohorts.keep_deciding,
         freeze=freeze,
         begun=tuple(begun),
@@ -85,7 +85,7 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
     names = set[str]()
     for agent in config.agents:
         names.update(prompt_names(agent.settings))
-    prompts, texts = hash_prompts(config, sorted(names))
+    hash_by_name, text_by_hash = hash_prompts(config, sorted(names))
 
     stamp = stamp_of(config)
     universe = config.universe
@@ -109,7 +109,7 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
         venue=config.markets.venue,
         venue_settings=config.venue_settings.model_dump(mode="json"),
         stamp=stamp,
-        prompts=prompts,
+        prompts=hash_by_name,
         entrants=entrants_of(config.agents),
         evidence=config.evidence.source,
         evidence_settings=config.evidence_settings.model_dump(mode="json"),
@@ -119,7 +119,7 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
         min_coverage=config.scores.min_coverage,
         hidden=config.cohorts.hidden,
     )
-    return cohort, texts
+    return cohort, text_by_hash
 
 
 def frozen_guard(config: Config) -> Guard:
@@ -130,14 +130,19 @@ def frozen_guard(config: Config) -> Guard:
     guard = config.evidence.guard
     has_tools = any(getattr(agent.settings, "tools", ()) for agent in config.agents)
 
+    # Without evidence and tools agents read no texts, so no rule is needed.
     if config.evidence.source == NO_EVIDENCE and not has_tools:
         return guard.model_copy(update={"suspects": None})
+
+    # The config's own rule wins.
     if guard.suspects is not None:
         return guard
 
     suspects = "flagged"
-    is_blind = any(getattr(agent.settings, "prices", "shown") != "shown" for agent in config.agents)
-    if is_blind or config.cohorts.hidden or stamp_of(config) != "live":
+    some_agent_sees_no_price = any(
+        getattr(agent.settings, "prices", "shown") != "shown" for agent in config.agents
+    )
+    if some_agent_sees_no_price or config.cohorts.hidden or stamp_of(config) != "live":
         suspects = "withheld"
 
     return guard.model_copy(update={"suspects": suspects})

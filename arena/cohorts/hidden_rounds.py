@@ -23,7 +23,7 @@ LEFT_OUT_WORDS = "it repeats prices or forecasts of others, which are hidden in 
 
 
 def view_of_round(cohort: Cohort, view: View) -> View:
-    """Return a view, in a hidden round without prices and without the forecasts of other agents."""
+    """Return what an agent sees in its round: in a hidden one no prices and no forecasts of other agents."""
     if not cohort.hides(view.round):
         return view
 
@@ -71,10 +71,11 @@ def _without_odds(form: str) -> str:
     return replace(form_of(form), odds=()).text
 
 
-def is_left_out(cohort: Cohort, number: int, entrant: Entrant) -> bool:
+def is_left_out(cohort: Cohort, round_number: int, entrant: Entrant) -> bool:
     """Tell whether an entrant is not asked in a round, because it repeats what that round hides."""
-    repeats = entrant.kind in PRICE_KINDS or bool(forecast_sources(entrant.settings))
-    return repeats and cohort.hides(number)
+    repeats_prices = entrant.kind in PRICE_KINDS
+    repeats_forecasts = bool(forecast_sources(entrant.settings))
+    return cohort.hides(round_number) and (repeats_prices or repeats_forecasts)
 
 
 def refused_orders(orders: Iterable[Bet | Sale]) -> list[Rejection]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def entrants_of(agents: "Sequence[AgentConfig]") -> tuple[Entrant, ...]:
     """Return the agents of a config as a cohort freezes them: servers by number, as addresses may change."""
-    servers: dict[str, str] = {}
+    server_names: dict[str, str] = {}
     entrants = list[Entrant]()
 
     for position, agent in enumerate(agents):
@@ -29,7 +29,7 @@ def entrants_of(agents: "Sequence[AgentConfig]") -> tuple[Entrant, ...]:
         address = ""
         if model is not None and model.base_url:
             address = model.base_url
-            settings[ADDRESS_KEY] = servers.setdefault(address, f"server {len(servers) + 1}")
+            settings[ADDRESS_KEY] = server_names.setdefault(address, f"server {len(server_names) + 1}")
 
         entrants.append(Entrant(position, agent.name, agent.kind, settings, address=address))
 
@@ -63,13 +63,13 @@ def changed_agents(config: "Config", cohort: Cohort) -> list[Replacement]:
         if agent is None or agent.kind != entrant.kind:
             continue
 
-        # Only prompts that are still in use count.
+        # Only prompts that are still in use are compared.
         prompts, texts = hash_prompts(config, prompt_names(agent.settings))
         frozen_prompts = {**cohort.prompts, **entrant.prompts}
         same_prompts = prompts.items() <= frozen_prompts.items()
 
         new_settings = planned[entrant.name].settings
-        same_settings = _without_address(new_settings) == _completed(entrant, agent)
+        same_settings = _with_address_as_flag(new_settings) == _settings_with_defaults(entrant, agent)
 
         if not (same_prompts and same_settings):
             changed_entrant = replace(entrant, settings=new_settings, prompts=prompts)
@@ -78,56 +78,58 @@ def changed_agents(config: "Config", cohort: Cohort) -> list[Replacement]:
     return changed
 
 
-def _completed(entrant: Entrant, agent: "AgentConfig") -> Mapping[str, Any]:
+def _settings_with_defaults(entrant: Entrant, agent: "AgentConfig") -> Mapping[str, Any]:
     """Return an entrant's settings, with settings added by later versions at their defaults."""
     try:
         settings = type(agent.settings).model_validate(entrant.settings).model_dump(mode="json")
     except ValidationError:  # frozen by a version that took what this one refuses
         settings = dict(entrant.settings)
 
-    return _without_address(settings)
+    return _with_address_as_flag(settings)
 
 
-def _without_address(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _with_address_as_flag(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings that say only whether there is a server: a cohort follows it to a new address."""
-    result = dict(settings)
-    if ADDRESS_KEY in result:
-        result[ADDRESS_KEY] = bool(result[ADDRESS_KEY])
+    comparable = dict(settings)
+    if ADDRESS_KEY in comparable:
+        comparable[ADDRESS_KEY] = bool(comparable[ADDRESS_KEY])
 
-    return result
+    return comparable
 
 
 def replacements_from(
-    number: int, cohort: Cohort, changed: Sequence[Replacement], unproven: Collection[str]
+    round_number: int, cohort: Cohort, changed: Sequence[Replacement], unproven: Collection[str]
 ) -> list[Replacement]:
-    """Return the replacements of unproven agents, to count from round `number` on.
+    """Return the replacements of unproven agents, which count from a round on.
 
     One that would make agents depend on each other in a circle, or on one that doesn't exist, is left out.
     """
-    taken = list[Replacement]()
+    accepted = list[Replacement]()
 
     for replacement in changed:
         if replacement.entrant.name not in unproven:
             continue
 
-        candidate = replace(replacement, entrant=replace(replacement.entrant, since=number))
+        entrant = replace(replacement.entrant, since=round_number)
+        candidate = replace(replacement, entrant=entrant)
+        changed_cohort = with_replacements(cohort, [*accepted, candidate])
         try:
-            play_waves(with_replacements(cohort, [*taken, candidate]).entrants)
-        except ValueError:
+            play_waves(changed_cohort.entrants)
+        except ValueError:  # agents would depend on each other in a circle, or on one that doesn't exist
             continue
-        taken.append(candidate)
+        accepted.append(candidate)
 
-    return taken
+    return accepted
 
 
-def with_replacements(cohort: Cohort, taken: Sequence[Replacement]) -> Cohort:
+def with_replacements(cohort: Cohort, replacements: Sequence[Replacement]) -> Cohort:
     """Return the cohort with the replaced entrants in the places of the frozen ones."""
-    newer = {replacement.entrant.name: replacement.entrant for replacement in taken}
-    entrants = tuple(newer.get(entrant.name, entrant) for entrant in cohort.entrants)
+    new_by_name = {replacement.entrant.name: replacement.entrant for replacement in replacements}
+    entrants = tuple(new_by_name.get(entrant.name, entrant) for entrant in cohort.entrants)
     return replace(cohort, entrants=entrants)
 
 
-def without_followers(cohort: Cohort, names: Collection[str]) -> list[str]:
+def agents_to_correct_first(cohort: Cohort, names: Collection[str]) -> list[str]:
     """Return the named agents without those made from another of them, which is to be corrected first."""
     corrected_first = []
 
@@ -166,11 +168,11 @@ def code_of(kind: str, settings: Mapping[str, Any]) -> str:
         return f"{settings['function'].partition(':')[0]}.py"
     if kind == "command":
         return " ".join(settings["command"])
-    return "" if kind in _own_kinds() else f"extensions/{kind}.py"
+    return "" if kind in _built_in_kinds() else f"extensions/{kind}.py"
 
 
 @cache
-def _own_kinds() -> frozenset[str]:
+def _built_in_kinds() -> frozenset[str]:
     """Return the kinds that come with the arena: their folder is looked at once, not for every agent."""
     return frozenset(kinds())
 
@@ -193,11 +195,11 @@ def unproven_hint(names: Sequence[str], codes: Mapping[str, str]) -> str:
     """
     settable = list[str]()
     coded = list[str]()
-    places = set[str]()
+    code_files = set[str]()
     for name in names:
         if codes.get(name):
             coded.append(name)
-            places.add(codes[name])
+            code_files.add(codes[name])
         else:
             settable.append(name)
 
@@ -205,17 +207,17 @@ def unproven_hint(names: Sequence[str], codes: Mapping[str, str]) -> str:
     if settable:
         its = "its" if len(settable) == 1 else "their"
         advice = f"check {its} server, or correct {its} block in the config, before the next round"
-        hints.append(f"{_without_turn(settable)}: {advice}")
+        hints.append(f"{_no_good_turn_text(settable)}: {advice}")
 
     if coded:
         its = "its" if len(coded) == 1 else "their"
-        files = first_names(sorted(places), MOST_NAMED)
+        files = first_names(sorted(code_files), MOST_NAMED)
         advice = f"correct {its} code ({files}) before the next round"
         again = "until then arena run --round --at TIME plays the failed turn again"
-        hints.append(f"{_without_turn(coded)}: {advice}; {again}")
+        hints.append(f"{_no_good_turn_text(coded)}: {advice}; {again}")
     return "; ".join(hints)
 
 
-def _without_turn(names: Sequence[str]) -> str:
+def _no_good_turn_text(names: Sequence[str]) -> str:
     have = "has" if len(names) == 1 else "have"
     return f"{first_names(names, MOST_NAMED)} {have} no good turn yet"

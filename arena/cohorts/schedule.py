@@ -53,6 +53,7 @@ def trigger(schedule: Schedule) -> Trigger:
         last = schedule.time(schedule.count)
     bounds = {"start_date": schedule.first, "end_date": last, "timezone": UTC}
 
+    # Without an offset the times are counted from the first one; with one, they are at a time of day or week.
     if schedule.offset is None:
         from apscheduler.triggers.interval import IntervalTrigger
 
@@ -82,8 +83,10 @@ def schedule_times(schedule: Schedule, since: datetime, until: datetime | None =
     while at is not None and (until is None or at <= until):
         if at >= since:  # the trigger of a single time returns it though it is past
             yield at.astimezone(UTC)
-        last = max(at, since - TICK)
-        at = own_trigger.get_next_fire_time(last, last)
+
+        # After a time that is past, the search goes on just before `since`.
+        previous = max(at, since - TICK)
+        at = own_trigger.get_next_fire_time(previous, previous)
 
 
 def next_time(schedule: Schedule, after: datetime) -> datetime | None:
@@ -91,12 +94,13 @@ def next_time(schedule: Schedule, after: datetime) -> datetime | None:
     return next(schedule_times(schedule, after + TICK), None)
 
 
-def next_of(schedules: Mapping[str, Schedule], after: datetime) -> datetime | None:
+def next_time_of_any(schedules: Mapping[str, Schedule], after: datetime) -> datetime | None:
     """Return the first time after an instant of any of these schedules."""
     times = set[datetime | None]()
     for schedule in schedules.values():
         times.add(next_time(schedule, after))
 
+    # None stands for a schedule without a time to come.
     return min(filter(None, times), default=None)
 
 
@@ -125,6 +129,7 @@ def first_starts(
     The first starts now, to the minute, whatever the weekday, unless the config names a day whose start is
     still to come.
     """
+    # Once a cohort has begun, nothing starts at once any more.
     earliest = min(begun, key=lambda cohort: cohort.starts_at, default=None)
     if earliest is not None:
         scheduled = scheduled_start(begun) or weekly.on_or_after(earliest.starts_at + TICK)
@@ -135,9 +140,10 @@ def first_starts(
         if start > now:
             return FirstStarts(start)
 
-    minute = now.replace(second=0, microsecond=0)
-    scheduled = weekly.on_or_after(minute)
-    return FirstStarts(scheduled, minute, int(scheduled != minute))
+    this_minute = now.replace(second=0, microsecond=0)
+    scheduled = weekly.on_or_after(this_minute)
+    is_outside = scheduled != this_minute
+    return FirstStarts(scheduled, at_once=this_minute, outside=int(is_outside))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +192,7 @@ class Plan:
 
         A cohort that has `ended`, by its number, decides no more: it may have been stopped before its time.
         """
-        times = {next(self._new_starts(at + TICK), None)}
+        times = {next(self._starts_to_come(at + TICK), None)}
         for calendar in self._calendars(at, ended):
             times.add(next_time(calendar, at))
 
@@ -195,14 +201,14 @@ class Plan:
     def _calendars(
         self, until: datetime | None, ended: Mapping[int, datetime] | None = None
     ) -> Iterator[Calendar]:
-        """Yield when each cohort decides: those that have begun, and those that start until an instant."""
+        """Yield the calendar of each cohort: those that have begun, and those that start until an instant."""
         for cohort in self.begun:
             end = None if ended is None else ended.get(cohort.number)
             yield cohort.calendar.until(end)
-        for start in self._new_starts(self.first, until):
+        for start in self._starts_to_come(self.first, until):
             yield self.decide.calendar(start, self.rounds)
 
-    def _new_starts(self, since: datetime, until: datetime | None = None) -> Iterator[datetime]:
+    def _starts_to_come(self, since: datetime, until: datetime | None = None) -> Iterator[datetime]:
         """Yield the scheduled starts, from an instant until another, at which no cohort has begun."""
         begun = {cohort.starts_at for cohort in self.begun}
         for start in schedule_times(self.starts, since, until):
@@ -212,35 +218,34 @@ class Plan:
 
 def next_start(
     plan: Plan,
-    begun: Collection[datetime],
-    newest: datetime | None,
+    earlier_starts: Collection[datetime],
+    last_played_at: datetime | None,
     live: bool,
     now: datetime,
     catch_up: str = "none",
 ) -> datetime | None:
     """Return when the next cohort starts, None if none will.
 
-    `begun` are the earlier starts, `newest` is the time that was played last. A live start is open for as
-    long as its round may be played. Of the starts missed since the last one, `catch_up` makes all late, only
-    the latest, or none.
+    A live start is open for as long as its round may be played. Of the starts missed since the last one,
+    `catch_up` makes all late, only the latest, or none.
     """
     if plan.at_once is not None:
         return plan.at_once
 
-    last = max(begun, default=None)
+    last_start = max(earlier_starts, default=None)
     for start in schedule_times(plan.starts, plan.first):
-        if start in begun:
+        if start in earlier_starts:
             continue
 
         if live:
             age = now - start
-            caught_up = catch_up == "all" or (catch_up == "latest" and age < WEEK)
-            made_late = caught_up and (last is None or start > last)
-            to_come = made_late or age <= PLAY_WINDOW
+            is_after_last = last_start is None or start > last_start
+            is_caught_up = catch_up == "all" or (catch_up == "latest" and age < WEEK)
+            is_open = age <= PLAY_WINDOW or (is_caught_up and is_after_last)
         else:
-            to_come = newest is None or start > newest
+            is_open = last_played_at is None or start > last_played_at
 
-        if to_come:
+        if is_open:
             return start
 
     return None
@@ -291,7 +296,7 @@ def configured_jobs(run: "RunSection", watch: "WatchSection") -> list[Job]:
 
 
 def job_due_at(job: Job, last: JobState | None, now: datetime) -> datetime | None:
-    """Return the time for which a job is due now, if it is.
+    """Return the time for which a job is due now; None if it isn't due.
 
     A job that was broken off or has failed is due again, and so is one that was done for a time more than a
     day after its next one: the clock was ahead then. However often it was missed, it is done once, for the
@@ -301,10 +306,14 @@ def job_due_at(job: Job, last: JobState | None, now: datetime) -> datetime | Non
         return None
 
     latest = job.latest(now)
-    if last is None or last.ended_at is None or last.failures or latest > last.due_at:
+    if last is None or last.ended_at is None or last.failures:
         return latest
-    was_ahead = last.due_at > job.following(now) + FARTHEST_AHEAD
-    return latest if was_ahead else None
+    if latest > last.due_at:
+        return latest
+
+    # Done for a time that far ahead, it was done by a clock that has been put back since.
+    clock_was_ahead = last.due_at > job.following(now) + FARTHEST_AHEAD
+    return latest if clock_was_ahead else None
 
 
 def job_rests(last: JobState | None, now: datetime) -> bool:
@@ -348,18 +357,17 @@ def pause_after(failures: int) -> timedelta:
     return min(FIRST_PAUSE * (1 << doublings), LONGEST_PAUSE)
 
 
-def next_command(plan: Plan, live: bool, newest: datetime | None, now: datetime) -> str:
-    """Return the command that plays the next round: `run --round` if it can be played now, else `run`.
-
-    `newest` is the time that was played last.
-    """
+def next_command(plan: Plan, live: bool, last_played_at: datetime | None, now: datetime) -> str:
+    """Return the command that plays the next round: `run --round` if it can be played now, else `run`."""
+    # In a simulated or recorded world the next round can be played at any time.
     if not live:
         return "run --round"
 
     times = plan.decision_times(now)
     if times:
         latest = times[-1]
-        if now - latest <= PLAY_WINDOW and (newest is None or latest > newest):
+        is_unplayed = last_played_at is None or latest > last_played_at
+        if is_unplayed and now - latest <= PLAY_WINDOW:
             return "run --round"
 
     return "run"
@@ -394,9 +402,9 @@ def expected_rounds(stored: "StoredCohort", starts: CohortStarts, keep: int) -> 
     It decides until it was paused or stopped, or until `keep` newer cohorts take over.
     """
     ends = [stored.paused_at, stored.stopped_at]
-    newer = sorted(at for number, at in starts if number > stored.cohort.number)
-    if len(newer) >= keep:
-        ends.append(newer[keep - 1])
+    newer_starts = sorted(at for number, at in starts if number > stored.cohort.number)
+    if len(newer_starts) >= keep:
+        ends.append(newer_starts[keep - 1])
     end = min(filter(None, ends), default=None)
 
     rounds = []
@@ -409,9 +417,12 @@ def expected_rounds(stored: "StoredCohort", starts: CohortStarts, keep: int) -> 
     return rounds
 
 
-def next_round_time(rounds: Collection[datetime], expected: Expected, now: datetime) -> datetime | None:
-    """Return the first decision time after an instant, of a cohort that plays or of one that is to start."""
-    times = [at for at in rounds if at > now]
+def next_round_time(round_times: Collection[datetime], expected: Expected, now: datetime) -> datetime | None:
+    """Return the first decision time after an instant, of a cohort that plays or of one that is to start.
+
+    `round_times` are those of the cohorts that play.
+    """
+    times = [at for at in round_times if at > now]
 
     if expected.plan is not None:
         if expected.plan.at_once is not None:
@@ -424,11 +435,12 @@ def next_round_time(rounds: Collection[datetime], expected: Expected, now: datet
 
 
 def next_cohort_start(
-    starts: CohortStarts, newest: datetime | None, expected: Expected, now: datetime
+    starts: CohortStarts, last_played_at: datetime | None, expected: Expected, now: datetime
 ) -> datetime | None:
-    """Return when the config starts its next cohort, if it does."""
+    """Return when the config starts its next cohort; None if it starts none."""
     if expected.plan is None:
         return None
 
-    begun = set(dict(starts).values())
-    return next_start(expected.plan, begun, newest, expected.live is not False, now)
+    earlier_starts = {starts_at for _, starts_at in starts}
+    live = expected.live is not False
+    return next_start(expected.plan, earlier_starts, last_played_at, live, now)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from arena.cohorts.diff import CohortChanges, cohort_changes
 from arena.cohorts.freeze import check_keys, freeze_cohort, plan_of, stamp_of
-from arena.cohorts.replacements import changed_agents, replacements_from, without_followers
+from arena.cohorts.replacements import agents_to_correct_first, changed_agents, replacements_from
 from arena.cohorts.schedule import PLAY_WINDOW, next_command, next_start
 from arena.config import Config, environment
 from arena.errors import ArenaError
@@ -238,7 +238,7 @@ def unproven_agents(config: Config, begun: RecordSoFar) -> list[UnprovenAgents]:
     for cohort, unproven in begun.unproven:
         taken = replacements_from(cohort.rounds, cohort, changed_agents(config, cohort), unproven)
         changed = [replacement.entrant.name for replacement in taken]
-        unchanged = [name for name in without_followers(cohort, unproven) if name not in changed]
+        unchanged = [name for name in agents_to_correct_first(cohort, unproven) if name not in changed]
         by_cohort.append(UnprovenAgents(cohort.number, changed, unchanged))
     return by_cohort
 

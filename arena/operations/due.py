@@ -7,14 +7,14 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal
 
-from arena.cohorts.cohort import deciding_numbers
+from arena.cohorts.cohort import deciding_cohort_numbers
 from arena.cohorts.schedule import (
     PLAY_WINDOW,
     TICK,
     Plan,
     Schedule,
-    next_of,
     next_time,
+    next_time_of_any,
     retry_at,
     schedule_times,
 )
@@ -208,7 +208,7 @@ def due_work(situation: DueSituation) -> DueWork:
     due.sort(key=lambda step: (step.at, step.cohort_number))
 
     schedules: dict[str, Schedule] = {"start": starts, **situation.calendars}
-    next_round = next_of(schedules, situation.played_until)
+    next_round = next_time_of_any(schedules, situation.played_until)
     for step in due:
         if step.after is not None and step.rests(now):
             schedules[f"{step.name} again"] = step.after
@@ -311,7 +311,7 @@ def round_to_decide(stored: StoredCohort, at: datetime, situation: DueSituation)
     if number is None:
         return None
 
-    deciding = deciding_numbers(situation.stored_cohorts, at, situation.plan.keep_deciding)
+    deciding = deciding_cohort_numbers(situation.stored_cohorts, at, situation.plan.keep_deciding)
     return number if stored.cohort.number in deciding else None
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from arena.cohorts.cohort import newest_numbers
+from arena.cohorts.cohort import newest_cohort_numbers
 from arena.cohorts.freeze import plan_of
 from arena.cohorts.replacements import unproven_hint
 from arena.cohorts.schedule import TICK
@@ -383,7 +383,7 @@ def end_cohorts(
         if looked is None or not may_be_over or last_looks.get(stored.id) == look:
             continue
 
-        is_newest = stored.cohort.number in newest_numbers(all_stored, looked, keep)
+        is_newest = stored.cohort.number in newest_cohort_numbers(all_stored, looked, keep)
         if end_cohort_if_over(stored, looked, is_newest, record):
             ended.append(stored.cohort.number)
         last_looks[stored.id] = look

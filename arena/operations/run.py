@@ -23,7 +23,7 @@ from arena.cohorts.schedule import (
     job_rests,
     job_schedule,
     next_job_time,
-    next_of,
+    next_time_of_any,
     retry_at,
 )
 from arena.config import Config
@@ -518,7 +518,7 @@ async def _sleep(work: DueWork, states: Mapping[str, JobState], now: datetime, l
     if quiet and work.next_round is not None and not pretended:
         _report_wait(running, work.next_round, leader.live)
 
-    if next_of(schedules, now) is None:
+    if next_time_of_any(schedules, now) is None:
         running.report("over", "nothing more is due: `run.marks` is off and no rounds are left")
         return False
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from agents.model import model_settings
-from arena.cohorts.replacements import without_followers
+from arena.cohorts.replacements import agents_to_correct_first
 from arena.cohorts.schedule import (
     JOB_NAMES,
     KEEP_DECIDING,
@@ -211,8 +211,8 @@ def _read_unproven(connection: "Connection", playing: Sequence[StoredCohort]) ->
     unproven = {}
     for stored in playing:
         if stored.stopped_at is None:
-            names = read_unproven(connection, stored.id, include_waiting=False)
-            unproven[stored.cohort.number] = without_followers(stored.cohort, names)
+            names = read_unproven(connection, stored.id, waiting=False)
+            unproven[stored.cohort.number] = agents_to_correct_first(stored.cohort, names)
 
     return unproven
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from arena.clock import PretendedClock
-from arena.cohorts.schedule import Schedule, next_of, next_time, trigger
+from arena.cohorts.schedule import Schedule, next_time, next_time_of_any, trigger
 
 LONGEST_SLEEP = timedelta(minutes=1)
 """A run wakes at least so often: clocks are set, machines are suspended, others write to the record."""
@@ -48,7 +48,7 @@ class SimulatedWake:
 
     async def wait(self, schedules: Mapping[str, Schedule], now: datetime, stop: asyncio.Event) -> None:
         """Set the clock to the first time of any schedule after `now`."""
-        at = next_of(schedules, now)
+        at = next_time_of_any(schedules, now)
         if at is not None:
             await self.clock.sleep_until(at, stop)
 

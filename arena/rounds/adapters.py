@@ -53,11 +53,11 @@ def kind_inputs(config: Config, prompts: Mapping[str, str], truth: Truth | None 
     sources = {} if config.code is None else config.code.sources
 
     return Given(
-        truth,
-        prompts,
-        partial(registry.read_file, config.folder),
-        partial(registry.load_module, config.folder, sources),
-        partial(run_program, config.folder, os.environ),
+        truth=truth,
+        prompts=prompts,
+        read=partial(registry.read_file, config.folder),
+        load=partial(registry.load_module, config.folder, sources),
+        run=partial(run_program, config.folder, os.environ),
     )
 
 
@@ -87,6 +87,8 @@ def open_past(config: Config | None, name: str, report: Report, only: Collection
     except UnknownExtension as error:
         hint = "polymarket, kalshi and manifold have one"
         raise ArenaError("no_venue", f"there is no venue {name!r}", hint) from error
+
+    # Only a venue that can be asked about its past takes the answers that were recorded of it.
     if "answers" not in signature(module.venue).parameters:
         hint = "polymarket, kalshi and manifold do"
         raise ArenaError("no_history", f"{name} has no readable history", hint)
@@ -97,6 +99,7 @@ def open_past(config: Config | None, name: str, report: Report, only: Collection
     if only is not None:
         values = {key: value for key, value in values.items() if key in only}
     settings = module.Settings.model_validate(values)
+
     if not is_extension(module):
         return lambda answers: module.venue(settings, report, answers=answers)
 
@@ -111,25 +114,29 @@ def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool
     One that reads files is given what reads the public forms of others. Raise `ArenaError` if what the venue
     is to be read from is wrong, or if its code fails.
     """
-    wanted = signature(module.venue).parameters
-    given: dict[str, Any] = {}
     path = Path(str(module.__file__))
     if is_extension(module):
         report = checked_report(path, report)
-    if not timed and "sleep" in wanted:
-        given["sleep"] = no_time
-    if "read_form" in wanted:
-        given["read_form"] = read_public_folder
-    open_client: Callable[[], Venue] = partial(module.venue, settings, report, **given)
+
+    # A venue names in its parameters what it wants to be given.
+    parameters = signature(module.venue).parameters
+    options: dict[str, Any] = {}
+    if not timed and "sleep" in parameters:
+        options["sleep"] = sleep_without_time
+    if "read_form" in parameters:
+        options["read_form"] = read_public_folder
+    open_client: Callable[[], Venue] = partial(module.venue, settings, report, **options)
+
     try:
-        if is_extension(module):
-            return open_extension(path, open_client, venue_stamp(module, settings) == "live")
-        return open_client()
+        if not is_extension(module):
+            return open_client()
+        is_live = venue_stamp(module, settings) == "live"
+        return open_extension(path, open_client, is_live)
     except VenueError as error:
         raise ArenaError(error.code, error.message, error.hint) from error
 
 
-async def no_time(_seconds: float) -> None:
+async def sleep_without_time(_seconds: float) -> None:
     """Pause on a rehearsal clock: other tasks run, and no time passes."""
     await asyncio.sleep(0)
 
@@ -138,7 +145,7 @@ def unfrozen_settings(settings: BaseModel, folder: Path) -> dict[str, Any]:
     """Return the settings that no cohort freezes, such as an address; paths count from this folder."""
     unfrozen: dict[str, Any] = {}
     for name, field in type(settings).model_fields.items():
-        if field.exclude:
+        if field.exclude:  # a cohort freezes what a model dumps
             value = getattr(settings, name)
             unfrozen[name] = folder / value if isinstance(value, Path) else value
 

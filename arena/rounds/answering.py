@@ -77,34 +77,47 @@ def plan_answers(
     added: list[AgentConfig] = []
     if with_baselines:
         added = baselines(record, question_set, [agent.name for agent in config.agents])
-    whole = line_up(config, method, only, added)
+    line_up_config = line_up(config, method, only, added)
 
+    # An agent that has answered is not asked again, and one without a key can't be.
     earlier = answered_by(record, file, method)
-    done = answered_agents(record, earlier)
-    waiting = missing_keys(whole.agents, environ)
-    new = [agent for agent in whole.agents if agent.name not in done | waiting.keys()]
-    left_out = _left_out(new, done)
-    fresh = [agent for agent in new if agent.name not in left_out]
-    _check_sources(fresh, waiting)
+    answered = answered_agents(record, earlier)
+    waiting = missing_keys(line_up_config.agents, environ)
+    askable = [agent for agent in line_up_config.agents if agent.name not in answered | waiting.keys()]
+    left_out = _agents_of_answered_sources(askable, answered)
+    fresh = [agent for agent in askable if agent.name not in left_out]
+    _check_sources_have_keys(fresh, waiting)
 
     snapshot = set_snapshot(question_set, file.version, decided_at(question_set, at), method)
-    return PlannedAnswers(file, method, snapshot, tuple(earlier), whole, tuple(fresh), waiting, left_out)
+    return PlannedAnswers(
+        file=file,
+        method=method,
+        snapshot=snapshot,
+        earlier=tuple(earlier),
+        config=line_up_config,
+        fresh=tuple(fresh),
+        waiting=waiting,
+        left_out=left_out,
+    )
 
 
-def _left_out(fresh: Sequence[AgentConfig], done: Collection[str]) -> dict[str, str]:
-    """Return the new agents made from one that answered in an earlier cohort, with the reason."""
+def _agents_of_answered_sources(agents: Sequence[AgentConfig], answered: Collection[str]) -> dict[str, str]:
+    """Return the agents made from one that answered in an earlier cohort, with the reason.
+
+    An agent made from such an agent is left out too.
+    """
     left_out: dict[str, str] = {}
 
-    for agent in fresh:
+    for agent in agents:
         for source in agent.of:
-            if source in done:
+            if source in answered:
                 left_out[agent.name] = f"{source}, which it is made from, answered in an earlier cohort"
             elif source in left_out:
                 left_out[agent.name] = f"{source}, which it is made from, is left out"
     return left_out
 
 
-def _check_sources(fresh: Sequence[AgentConfig], waiting: Mapping[str, str]) -> None:
+def _check_sources_have_keys(fresh: Sequence[AgentConfig], waiting: Mapping[str, str]) -> None:
     """Raise `ArenaError` for an agent that is made from one without a key."""
     for agent in fresh:
         for source in agent.of:
@@ -165,60 +178,67 @@ def total_left(left: Sequence[LeftToAsk]) -> Estimate:
 async def estimate_answers(planned: PlannedAnswers, record: Record) -> list[LeftToAsk]:
     """Estimate the use of each agent to be asked, from a sample of the questions."""
     config = planned.config
-    answered: dict[str, int] = {}
+    answered_calls: dict[str, int] = {}
     for answers in read_answers(record, planned):
         if answers.stored.ended_at is None and answers.is_unfinished:
-            answered[answers.usage.agent] = answers.usage.answered
+            answered_calls[answers.usage.agent] = answers.usage.answered
 
-    asked = tuple(agent for agent in config.agents if agent in planned.fresh or agent.name in answered)
-    view, times = sample_view(config, planned.snapshot)
-    sampled = await estimate_lineup(replace(config, agents=asked), kind_inputs(config, config.prompts), view)
+    to_ask = tuple(agent for agent in config.agents if agent in planned.fresh or agent.name in answered_calls)
+    view, set_to_sample = sample_view(config, planned.snapshot)
+    inputs = kind_inputs(config, config.prompts)
+    sample_estimates = await estimate_lineup(replace(config, agents=to_ask), inputs, view)
 
     left = []
-    for part in sampled:
-        whole = part.times(times)
-        share = 1.0
-        if whole.low.calls:
-            share = max(0.0, 1 - answered.get(part.agent, 0) / whole.low.calls)
-        left.append(LeftToAsk(whole.times(Fraction(share).limit_denominator(10_000)), share))
+    for sample_estimate in sample_estimates:
+        whole_set = sample_estimate.times(set_to_sample)
+        share_left = 1.0
+        if whole_set.low.calls:
+            answered = answered_calls.get(sample_estimate.agent, 0)
+            share_left = max(0.0, 1 - answered / whole_set.low.calls)
+
+        estimate = whole_set.times(Fraction(share_left).limit_denominator(10_000))
+        left.append(LeftToAsk(estimate, share_left))
     return left
 
 
 async def ask_agents(
-    planned: PlannedAnswers, record: Record, clock: Clock, moved: Callable[[int], None]
+    planned: PlannedAnswers, record: Record, clock: Clock, on_answered: Callable[[int], None]
 ) -> tuple[str, ...]:
-    """Continue cohorts that were begun, then ask the new agents; return what was missing, in words.
+    """Start a cohort of the new agents and play all unfinished cohorts; return what was missing, in words.
 
-    `moved` is told now and then how many calls were answered.
+    `on_answered` is called now and then with how many calls have been answered.
     """
     if planned.fresh:
         config = replace(planned.config, agents=planned.fresh)
         begin_set(config, planned.file, planned.method, planned.snapshot.at, record)
-    ended = {stored.id for stored in planned.earlier if stored.ended_at is not None}
+
+    ended_ids = {stored.id for stored in planned.earlier if stored.ended_at is not None}
     cohorts = answered_by(record, planned.file, planned.method)
-    unfinished = [stored for stored in cohorts if stored.id not in ended]
+    unfinished = [stored for stored in cohorts if stored.id not in ended_ids]
 
     trouble: list[str] = []
-    async with open_world(planned.config, record, clock) as world, _watched(record, unfinished, moved):
+    reporting = _answered_calls_reported(record, unfinished, on_answered)
+    async with open_world(planned.config, record, clock) as world, reporting:
         for stored in unfinished:
             trouble += await play_set(stored, planned.file, world, record)
     return tuple(trouble)
 
 
 @asynccontextmanager
-async def _watched(
-    record: Record, cohorts: Sequence[StoredCohort], moved: Callable[[int], None]
+async def _answered_calls_reported(
+    record: Record, cohorts: Sequence[StoredCohort], on_answered: Callable[[int], None]
 ) -> AsyncIterator[None]:
-    """Report the number of answered calls at intervals."""
-    ids = [stored.id for stored in cohorts]
-    before = record.read(count_answered_calls, ids)
+    """Report at intervals how many calls of these cohorts were answered since the block began."""
+    cohort_ids = [stored.id for stored in cohorts]
+    answered_before = record.read(count_answered_calls, cohort_ids)
 
-    async def watch() -> None:
+    async def report_at_intervals() -> None:
         while True:
             await asyncio.sleep(LOOK_EVERY)
-            moved(record.read(count_answered_calls, ids) - before)
+            answered = record.read(count_answered_calls, cohort_ids)
+            on_answered(answered - answered_before)
 
-    task = asyncio.create_task(watch())
+    task = asyncio.create_task(report_at_intervals())
     try:
         yield
     finally:
@@ -251,10 +271,10 @@ class AnsweredRound:
         """
         silent = []
         for answers in self.answers:
-            used = answers.usage
-            left_out = used.calls and used.forecasts < self.planned.rows
-            if left_out and not answers.is_unfinished:
-                silent.append(used.agent)
+            usage = answers.usage
+            leaves_out_questions = usage.forecasts < self.planned.rows
+            if usage.calls and leaves_out_questions and not answers.is_unfinished:
+                silent.append(usage.agent)
         return silent
 
     @property
@@ -267,6 +287,6 @@ class AnsweredRound:
         return total
 
     @property
-    def more_at_most(self) -> int:
+    def unknown_cost_at_most(self) -> int:
         """Return the most that calls of unknown cost can have cost, in millionths."""
         return sum(answers.usage.at_worst for answers in self.answers)

@@ -47,7 +47,7 @@ class FileSource:
                     return decode(str(file), file.read_bytes(), exact=True)
         return None
 
-    def checked(self, read: Reading, name: str, text: str) -> Any:
+    def parsed(self, read: Reading, name: str, text: str) -> Any:
         """Return the parsed file of this source; raise `ArenaError` that names the source for a fault."""
         try:
             if text.lstrip().startswith("<"):
@@ -88,7 +88,7 @@ class FileSource:
         if text is None:
             return None
         if text.lstrip().startswith("{"):
-            question_set: QuestionSet = self.checked(read_question_set, LATEST, text)
+            question_set: QuestionSet = self.parsed(read_question_set, LATEST, text)
             return question_set.name
 
         name = text.strip().rpartition("/")[2]
@@ -125,9 +125,14 @@ def read_questions(
         raise ArenaError("bad_day", f"{due!r} is not a day", "write it like 2026-03-01", status=64)
 
     days = None if due is None else [due]
-    stored = record.read(newest_files, "questions", days)
-    newest = stored[-1] if stored and source is None else None
-    if newest is not None and newest.due >= (due or f"{at:%Y-%m-%d}"):
+    stored_files = record.read(newest_files, "questions", days)
+    newest = None
+    if stored_files and source is None:
+        newest = stored_files[-1]
+
+    # A stored set will do if it is of the day that is named or, without one, still due.
+    first_day = due or f"{at:%Y-%m-%d}"
+    if newest is not None and newest.due >= first_day:
         return newest, False
 
     try:
@@ -150,13 +155,14 @@ def fetch_questions(
             message += f" due {due}"
         raise ArenaError("no_questions", message, "question sets are named like 2026-03-01-llm.json")
 
-    question_set: QuestionSet = source.checked(read_question_set, name, text)
+    question_set: QuestionSet = source.parsed(read_question_set, name, text)
     if due not in (None, question_set.due):
         message = f"{source.place}: {name} is of the round due {question_set.due}, not {due}; nothing is kept"
         raise ArenaError("bad_file", message, "correct the file, or fetch it elsewhere with --from")
 
     for kept in record.read(newest_files, "questions", [question_set.due]):
-        if kept.text != text and kept.name == question_set.name and plan_in(kept.text) is not None:
+        is_changed = kept.name == question_set.name and kept.text != text
+        if is_changed and plan_in(kept.text) is not None:  # only a set that was made here has a plan
             message = f"the record has {kept.name} as a set that was made here, and it stays as it is"
             raise ArenaError("exists", message, "leave out --from, or keep the other one in another record")
     return record.write(keep_file, NewFile("questions", question_set.name, question_set.due, text), at)
@@ -224,16 +230,18 @@ def _resolved(
     """Keep the newest resolutions of a question set and return the round; None if there are none yet."""
     name = f"{question_file.due}_resolution_set.json"
     question_set: QuestionSet = strictly(read_question_set, question_file.name, question_file.text)
+
+    # Of a set that was made here, the record itself knows how its own markets ended.
     text: str | None = None
-    is_made = plan_in(question_file.text) is not None
-    if not is_made or record.read(has_questions_of_others, question_set, at):
+    was_made_here = plan_in(question_file.text) is not None
+    if not was_made_here or record.read(has_questions_of_others, question_set, at):
         text = source.read(RESOLUTIONS, name)
-    if is_made:
+    if was_made_here:
         text = record.read(with_recorded_ends, question_set, text, at)
     if text is None:
         return None
 
-    resolutions: ResolutionSet = source.checked(read_resolution_set, name, text)
+    resolutions: ResolutionSet = source.parsed(read_resolution_set, name, text)
     if resolutions.due != question_file.due:
         dues = f"due {resolutions.due}, not {question_file.due}"
         message = f"{source.place}: {name} is of the round {dues}; nothing is kept"
@@ -241,27 +249,28 @@ def _resolved(
 
     new = NewFile("resolutions", question_file.name, question_file.due, text)
     newest, before = record.write(_keep_resolutions, new, at)
-    markets = {question.source for question in question_set.questions if question.is_market}
-    return _compared(newest, before, resolutions, markets)
+    market_sources = {question.source for question in question_set.questions if question.is_market}
+    return _count_and_compare(newest, before, resolutions, market_sources)
 
 
 def _keep_resolutions(
     connection: Connection, new: NewFile, at: datetime
 ) -> tuple[BenchmarkFile, BenchmarkFile | None]:
-    """Keep a file; return its newest version and the one before."""
+    """Keep a file of resolutions; return its newest version, and the one that was newest before, if any."""
     before = newest_file(connection, new.kind, new.name)
     newest, _ = keep_file(connection, new, at)
     return newest, before
 
 
-def _compared(
-    newest: BenchmarkFile, before: BenchmarkFile | None, resolutions: ResolutionSet, markets: set[str]
+def _count_and_compare(
+    newest: BenchmarkFile, before: BenchmarkFile | None, resolutions: ResolutionSet, market_sources: set[str]
 ) -> ResolvedRound:
     """Count the resolutions of a round, and compare them with those of the version before."""
-    rows = _by_question(resolutions, markets)
+    rows = _by_question(resolutions, market_sources)
     old_rows: Mapping[Asked, BenchResolution] = {}
     if before is not None:
-        old_rows = _by_question(strictly(read_resolution_set, before.name, before.text), markets)
+        old_resolutions: ResolutionSet = strictly(read_resolution_set, before.name, before.text)
+        old_rows = _by_question(old_resolutions, market_sources)
 
     corrected = []
     moved = 0
@@ -269,10 +278,13 @@ def _compared(
         old = old_rows.get(key)
         if old is None:
             continue
-        if old.resolved and (old.value != row.value or not row.resolved):
-            day = f" at {key[2]}" if key[2] else ""
+
+        has_other_value = old.value != row.value
+        if old.resolved and (has_other_value or not row.resolved):
+            _, _, date = key
+            day = f" at {date}" if date else ""
             corrected.append(f"{row.source} {row.id}{day}: {old.value:g} → {row.value:g}")
-        if not old.resolved and not row.resolved and old.value != row.value:
+        if has_other_value and not old.resolved and not row.resolved:
             moved += 1
 
     open_dates = [row.date for row in rows.values() if not row.resolved]
@@ -281,8 +293,8 @@ def _compared(
         newest.due,
         newest.version,
         is_new=newest != before,
-        dataset=sum(row.source not in markets for row in rows.values()),
-        market=sum(row.source in markets and row.resolved for row in rows.values()),
+        dataset=sum(row.source not in market_sources for row in rows.values()),
+        market=sum(row.source in market_sources and row.resolved for row in rows.values()),
         open=len(open_dates),
         priced_at=max(open_dates, default=""),
         added=len(rows.keys() - old_rows.keys()),
@@ -292,9 +304,11 @@ def _compared(
     )
 
 
-def _by_question(resolutions: ResolutionSet, markets: set[str]) -> Mapping[Asked, BenchResolution]:
+def _by_question(resolutions: ResolutionSet, market_sources: set[str]) -> Mapping[Asked, BenchResolution]:
     """Return the rows by question: the last row of each market, every row of a data question."""
     rows = dict[Asked, BenchResolution]()
     for row in sorted(resolutions.rows, key=lambda row: row.date):
-        rows[row.source, row.id, None if row.source in markets else row.date] = row
+        # A market has no date in its key, so a later row replaces an earlier one.
+        date = None if row.source in market_sources else row.date
+        rows[row.source, row.id, date] = row
     return rows

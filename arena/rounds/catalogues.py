@@ -40,32 +40,33 @@ def check_complete(
         return ""
 
     listed = set(ids_of(catalogue.listings))
-    held, expected = record.read(count_known_open, source.venue, listed, now, wanted)
+    listed_count, known_count = record.read(count_known_open, source.venue, listed, now, wanted)
     about = f"{source.venue}@"
-    if expected <= FEWEST_KNOWN or 2 * held >= expected:
+    if known_count <= FEWEST_KNOWN or 2 * listed_count >= known_count:
         end_incidents(record.engine, "catalogue_incomplete", now, about=about)
         return ""
 
     # The incident of a list that broke off says nothing of how long the catalogue has been too small.
     ongoing = record.read(read_ongoing_incidents, "catalogue_incomplete", about)
     small_since = [recorded.incident.at for recorded in ongoing if "known" in recorded.incident.data]
-    since = min(small_since, default=now)
-    counts_from = since + LONGEST_DOUBT
+    incomplete_since = min(small_since, default=now)
+    accepted_from = incomplete_since + LONGEST_DOUBT
     if due is not None:
-        counts_from = min(counts_from, max(since, due) + PLAY_WINDOW)
+        round_over_at = max(incomplete_since, due) + PLAY_WINDOW
+        accepted_from = min(accepted_from, round_over_at)
 
-    if now >= counts_from:
+    if now >= accepted_from:
         end_incidents(record.engine, "catalogue_incomplete", now, about=about)
-        counts = f"{held:,} of {expected:,} known open markets"
+        counts = f"{listed_count:,} of {known_count:,} known open markets"
         return f"{source.venue} still sends an incomplete catalogue, {counts}: it counts as it is"
 
     error = VenueError(
         "incomplete",
-        f"its catalogue is incomplete: it holds {held:,} of {expected:,} markets known to be open",
-        f"if it stays so, it counts as it is from {counts_from:%Y-%m-%d %H:%M} UTC on",
+        f"its catalogue is incomplete: it holds {listed_count:,} of {known_count:,} markets known to be open",
+        f"if it stays so, it counts as it is from {accepted_from:%Y-%m-%d %H:%M} UTC on",
     )
     if not small_since:
         end_incidents(record.engine, "catalogue_incomplete", now, about=about)
-        incident = catalogue_incomplete(source.venue, now, error, held, expected)
+        incident = catalogue_incomplete(source.venue, now, error, listed_count, known_count)
         add_incidents(record.engine, [incident])
     raise error

@@ -62,26 +62,28 @@ async def _play_turns(
     again: bool,
 ) -> Collection[str]:
     """Wait until workers have played the turns of these agents; return those left for want of workers."""
-    place = stored.cohort.number, stored_round.number
+    round_key = stored.cohort.number, stored_round.number
 
-    async def deliver(wanted: Collection[str]) -> None:
+    async def enqueue(wanted: Collection[str]) -> None:
         """Add those turns of these agents to the queue that are in no job yet."""
-        delivered = await agents_of_open_jobs(app, *place)
-        agents = [name for name in names if name in wanted and name not in delivered]
-        groups = groups_of_turns(agents, presence.workers)
-        if groups:
-            await enqueue_turns(app, [TurnJob(*place, group, version, again) for group in groups])
+        queued = await agents_of_open_jobs(app, *round_key)
+        agents = [name for name in names if name in wanted and name not in queued]
+        jobs = [
+            TurnJob(*round_key, group, version, again) for group in groups_of_turns(agents, presence.workers)
+        ]
+        if jobs:
+            await enqueue_turns(app, jobs)
 
     with translated_queue_errors():
         presence.heard_at = timer()  # workers have from now on to give a sign
-        if await presence.alone():
+        if await presence.look_whether_alone():
             return names
 
-        await deliver(frozenset(names))
+        await enqueue(frozenset(names))
         pause = FIRST_LOOK
         waited = 0.0
         while True:
-            if not await count_open_jobs(app, *place) and not missing():
+            if not await count_open_jobs(app, *round_key) and not missing():
                 return ()
 
             await asyncio.sleep(pause)
@@ -90,15 +92,15 @@ async def _play_turns(
             if waited < REQUEUE_EVERY:
                 continue
 
-            # Jobs whose workers went silent are delivered again, unless no worker is there to take them.
+            # Jobs whose workers went silent are queued again, unless no worker is there to take them.
             waited = 0.0
-            left = missing()
-            if await presence.alone():
-                delivered = await agents_of_open_jobs(app, *place)
-                return [name for name in names if name in delivered or name in left]
+            unplayed = missing()
+            if await presence.look_whether_alone():
+                queued = await agents_of_open_jobs(app, *round_key)
+                return [name for name in names if name in queued or name in unplayed]
 
             await requeue_stalled(app)
-            await deliver(left)
+            await enqueue(unplayed)
 
 
 def groups_of_turns(names: Sequence[str], workers: int) -> list[tuple[str, ...]]:
@@ -111,8 +113,9 @@ def groups_of_turns(names: Sequence[str], workers: int) -> list[tuple[str, ...]]
     >>> groups_of_turns(["a", "b", "c", "d", "e", "f", "g", "h"], 1)
     [('a', 'b'), ('c', 'd'), ('e', 'f'), ('g', 'h')]
     """
-    for_all = len(names) // (JOBS_A_WORKER * max(1, workers))
-    size = max(1, min(MOST_TURNS_A_JOB, for_all))
+    job_count = JOBS_A_WORKER * max(1, workers)
+    size = min(MOST_TURNS_A_JOB, len(names) // job_count)
+    size = max(1, size)
     return [tuple(names[first : first + size]) for first in range(0, len(names), size)]
 
 
@@ -126,9 +129,9 @@ class WorkerPresence:
     heard_at: float = field(default_factory=timer)
     absent: bool = False
 
-    async def alone(self) -> bool:
-        """Tell whether turns are to be played without workers."""
-        before = self.absent
+    async def look_whether_alone(self) -> bool:
+        """Count the workers; report a change, and tell whether turns are to be played without workers."""
+        was_absent = self.absent
         self.workers = await self.count_workers()
         if self.workers:
             self.heard_at = timer()
@@ -136,6 +139,6 @@ class WorkerPresence:
         elif timer() - self.heard_at >= LONGEST_SILENCE:
             self.absent = True
 
-        if self.absent != before:
+        if self.absent != was_absent:
             self.on_change(self.absent)
         return self.absent

@@ -10,7 +10,7 @@ from arena.errors import ArenaError
 from arena.record.dry_run import DryRunRecord, Engine
 from arena.record.schema.database import reading
 from arena.rounds.open_world import open_world
-from arena.rounds.trial import Trial, fresh_setting, newcomer_setting, play_trial, recorded_setting
+from arena.rounds.trial import Trial, fresh_setting, newcomer_agent, play_trial, recorded_setting
 
 
 async def dry_run(
@@ -28,18 +28,24 @@ async def dry_run(
     """
     with reading(engine) as connection:
         setting = recorded_setting(connection, config, name, at)
-    when = setting.round.at if setting else _time_to_look(config, at, now)
-    agent = setting.agent if setting else newcomer_setting(config, name, when)
 
-    missing = missing_keys(config.agents, environment(config.folder, environ)).get(name)
-    if missing and not dry:
+    if setting is not None:
+        tried_at = setting.round.at
+        agent = setting.agent
+    else:
+        # Nothing was played yet: the agent is tried on what the venue offers.
+        tried_at = _time_to_look(config, at, now)
+        agent = newcomer_agent(config, name, tried_at)
+
+    missing_key = missing_keys(config.agents, environment(config.folder, environ)).get(name)
+    if missing_key and not dry:
         hint = "set it, or write it into .env; --dry needs no key"
-        raise ArenaError("no_key", f"{missing} is not set, and {name} needs it", hint)
+        raise ArenaError("no_key", f"{missing_key} is not set, and {name} needs it", hint)
 
     record = DryRunRecord(engine, owned={name: agent.account}, texts=agent.texts)
     async with open_world(config, record) as world:
         if setting is None:
-            setting = await fresh_setting(agent, when, world, record)
+            setting = await fresh_setting(agent, tried_at, world, record)
         return await play_trial(setting, world, record, dry)
 
 

@@ -68,23 +68,26 @@ def read_entrant_seasons(
 ) -> Iterator[EntrantSeason]:
     """Yield every entrant of a cohort, in line-up order; `too_late` is the code that late orders had."""
     ledgers = read_ledgers(connection, stored.id)
-    scenes = _steps_without_decisions(connection, stored, ledgers.values())
-    decided = _read_decisions(connection, stored.id, too_late)
+    bare_steps = _steps_without_decisions(connection, stored, ledgers.values())
+    decisions_by_agent = _read_decisions(connection, stored.id, too_late)
+
     for agent, entries in ledgers.items():
-        decisions = decided.get(agent, {})
+        decisions = decisions_by_agent.get(agent, {})
+
         # What belongs to a time that is not marked yet is not over: the leaderboard doesn't count it either.
-        over = scenes[-1].snapshot.at if scenes else entries[0].at
-        done = tuple(entry for entry in entries if entry.at <= over)
+        over_at = bare_steps[-1].snapshot.at if bare_steps else entries[0].at
+        over_entries = tuple(entry for entry in entries if entry.at <= over_at)
+
         late_orders = sum(decision.late_orders for decision in decisions.values())
         stated = any(decision.beliefs for decision in decisions.values())
-        steps = tuple(_entrant_steps(scenes, decisions, done))
-        yield EntrantSeason(agent, stored, done, steps, late_orders, stated)
+        steps = tuple(_entrant_steps(bare_steps, decisions, over_entries))
+        yield EntrantSeason(agent, stored, over_entries, steps, late_orders, stated)
 
 
 def _read_decisions(
     connection: Connection, cohort_id: int, too_late: str
 ) -> dict[str, dict[datetime, ReplayDecision]]:
-    """Return every turn of a cohort, by entrant and time."""
+    """Return the decision of every turn of a cohort, by entrant and time."""
     turns = (
         select(TurnRow.id, EntrantRow.name, RoundRow.number, RoundRow.at, TurnRow.orders)
         .select_from(PLACED_TURNS)
@@ -92,23 +95,25 @@ def _read_decisions(
     )
     rows = connection.execute(turns).all()
     decisions = {row.id: ReplayDecision(row.number) for row in rows}
-    _put_late_markets(connection, cohort_id, too_late, decisions)
-    _put_beliefs(connection, cohort_id, decisions)
-    _put_second_quotes(connection, cohort_id, decisions)
+    _add_late_markets_to(decisions, connection, cohort_id, too_late)
+    _add_beliefs_to(decisions, connection, cohort_id)
+    _add_second_quotes_to(decisions, connection, cohort_id)
 
-    decided: dict[str, dict[datetime, ReplayDecision]] = defaultdict(dict)
+    decisions_by_agent: dict[str, dict[datetime, ReplayDecision]] = defaultdict(dict)
     for row in rows:
         decision = decisions[row.id]
         bets, sales = orders_of(row.orders)
         decision.bets = tuple(bet for bet in bets if bet.market_id not in decision.late)
         decision.sales = tuple(sale for sale in sales if sale.market_id not in decision.late)
-        decision.late_orders = len(bets) + len(sales) - len(decision.bets) - len(decision.sales)
-        decided[row.name][row.at] = decision
-    return decided
+
+        orders_in_time = len(decision.bets) + len(decision.sales)
+        decision.late_orders = len(bets) + len(sales) - orders_in_time
+        decisions_by_agent[row.name][row.at] = decision
+    return decisions_by_agent
 
 
-def _put_late_markets(
-    connection: Connection, cohort_id: int, too_late: str, decisions: Mapping[int, ReplayDecision]
+def _add_late_markets_to(
+    decisions: Mapping[int, ReplayDecision], connection: Connection, cohort_id: int, too_late: str
 ) -> None:
     """Add the markets that had closed when a decision came."""
     query = (
@@ -120,7 +125,7 @@ def _put_late_markets(
         decisions[turn_id].late.add(MarketId(market))
 
 
-def _put_beliefs(connection: Connection, cohort_id: int, decisions: Mapping[int, ReplayDecision]) -> None:
+def _add_beliefs_to(decisions: Mapping[int, ReplayDecision], connection: Connection, cohort_id: int) -> None:
     """Add the final probabilities of the turns that were played."""
     query = (
         select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.probability)
@@ -133,8 +138,8 @@ def _put_beliefs(connection: Connection, cohort_id: int, decisions: Mapping[int,
         decisions[turn_id].beliefs[MarketId(market)] = probability
 
 
-def _put_second_quotes(
-    connection: Connection, cohort_id: int, decisions: Mapping[int, ReplayDecision]
+def _add_second_quotes_to(
+    decisions: Mapping[int, ReplayDecision], connection: Connection, cohort_id: int
 ) -> None:
     """Add the prices that were read after an answer."""
     columns = columns_of(SecondQuoteRow, ("turn_id", "market_id", "taken_at", "quoted_at"))
@@ -164,24 +169,25 @@ def _steps_without_decisions(
     snapshots = list[Snapshot]()
     markets = set[MarketId]()
     for at in connection.scalars(times).all():
-        identified = read_snapshot(connection, stored.id, at)
-        if identified is not None:
-            snapshots.append(identified[1])
-            markets.update(ids_of(identified[1]))
+        taken = read_snapshot(connection, stored.id, at)
+        if taken is not None:
+            _, snapshot = taken
+            snapshots.append(snapshot)
+            markets.update(ids_of(snapshot))
 
     learnt = read_learnt_resolutions(connection, sorted(markets), newest)
-    known = _resolutions_as_learnt(learnt, ledgers)
-    scenes = []
+    resolutions = _resolutions_as_learnt(learnt, ledgers)
+    steps = []
     for snapshot in snapshots:
-        ends = [resolution for resolution in known if resolution.known_at <= snapshot.at]
-        scenes.append(WhatIfStep(snapshot, resolutions=ends))
+        known = [resolution for resolution in resolutions if resolution.known_at <= snapshot.at]
+        steps.append(WhatIfStep(snapshot, resolutions=known))
 
-    if stored.ended_at is not None and scenes and scenes[-1].snapshot.at < newest:
-        # What only another history still holds ends as it did later.
-        before = {resolution.market_id for resolution in scenes[-1].resolutions}
-        later = [resolution for resolution in known if resolution.market_id not in before]
-        scenes.append(WhatIfStep(Snapshot(newest, ()), resolutions=later))
-    return scenes
+    if stored.ended_at is not None and steps and steps[-1].snapshot.at < newest:
+        # Under other rules an entrant may still hold a market that ended later: it ends as it did.
+        ended_before = {resolution.market_id for resolution in steps[-1].resolutions}
+        later = [resolution for resolution in resolutions if resolution.market_id not in ended_before]
+        steps.append(WhatIfStep(Snapshot(newest, ()), resolutions=later))
+    return steps
 
 
 def _resolutions_as_learnt(
@@ -192,47 +198,55 @@ def _resolutions_as_learnt(
     A venue may tell late what it has known for long: that was when it was asked, or, where another cohort
     had asked before, when the first entry was made of it.
     """
-    first = dict[tuple[str, str], datetime]()
+    first_entry_at = dict[tuple[str, str], datetime]()
     for entries in ledgers:
         for entry in entries:
             key = (entry.market_id, entry.ref)
-            first[key] = min(first.get(key, entry.at), entry.at)
+            first_entry_at[key] = min(first_entry_at.get(key, entry.at), entry.at)
 
-    learnt = []
+    as_learnt = []
     for resolution, learnt_at in resolutions:
         key = (resolution.market_id, f"resolution:{resolution.version}")
-        known_at = first.get(key, max(resolution.known_at, learnt_at))
-        learnt.append(replace(resolution, known_at=known_at))
-    return learnt
+        asked_at = max(resolution.known_at, learnt_at)
+        known_at = first_entry_at.get(key, asked_at)
+        as_learnt.append(replace(resolution, known_at=known_at))
+    return as_learnt
 
 
 def _entrant_steps(
-    scenes: Sequence[WhatIfStep], decisions: Mapping[datetime, ReplayDecision], entries: Sequence[Entry]
+    bare_steps: Sequence[WhatIfStep], decisions: Mapping[datetime, ReplayDecision], entries: Sequence[Entry]
 ) -> Iterator[WhatIfStep]:
     """Yield the steps with one entrant's decisions, and its account before each."""
     held = dict[tuple[str, str], int]()
-    place = 0
-    for scene in scenes:
-        at = scene.snapshot.at
-        while place < len(entries) and _is_before(entries[place], at):
-            held[entries[place].market_id, entries[place].side] = entries[place].held
-            place += 1
+    entry_number = 0
+
+    for step in bare_steps:
+        at = step.snapshot.at
+        while entry_number < len(entries) and _is_before(entries[entry_number], at):
+            entry = entries[entry_number]
+            held[entry.market_id, entry.side] = entry.held
+            entry_number += 1
+
         decision = decisions.get(at)
-        yield scene if decision is None else _with_decision(scene, decision, held)
+        if decision is None:
+            yield step
+        else:
+            yield _with_decision(step, decision, held)
 
 
 def _is_before(entry: Entry, at: datetime) -> bool:
-    """Tell whether an entry was made before the decision of that time."""
+    """Tell whether an entry was made before the decision of that time: its fills come after it."""
     return entry.at < at or (entry.at == at and not entry.ref.startswith("fill:"))
 
 
 def _with_decision(
-    scene: WhatIfStep, decision: ReplayDecision, held: Mapping[tuple[str, str], int]
+    step: WhatIfStep, decision: ReplayDecision, held: Mapping[tuple[str, str], int]
 ) -> WhatIfStep:
-    """Return a step with a decision."""
+    """Return a step with a decision, without probabilities of markets that had closed by then."""
     # Where one market had closed by the time of the decision, so had all that close no later.
-    closes = {listing.market.id: listing.market.closes_at for listing in scene.snapshot}
-    decided_at = max((closes[market] for market in decision.late & closes.keys()), default=scene.snapshot.at)
+    closes = {listing.market.id: listing.market.closes_at for listing in step.snapshot}
+    late_closes = [closes[market] for market in decision.late & closes.keys()]
+    decided_at = max(late_closes, default=step.snapshot.at)
 
     still_open = {market for market, closes_at in closes.items() if closes_at > decided_at}
     beliefs = {market: belief for market, belief in decision.beliefs.items() if market in still_open}
@@ -240,7 +254,7 @@ def _with_decision(
     for sale in decision.sales:
         held_before[sale.market_id, sale.side] = held.get((sale.market_id, sale.side), 0)
     return replace(
-        scene,
+        step,
         bets=decision.bets,
         sales=decision.sales,
         beliefs=beliefs,

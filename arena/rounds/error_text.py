@@ -31,24 +31,25 @@ def unexpected_error_text(error: BaseException) -> str:
     >>> unexpected_error_text(ZeroDivisionError("no such luck"))
     'ZeroDivisionError: no such luck'
     """
-    first = first_cause(error)
-    if type(error).__name__ in LIBRARY_WORDS:
-        return f"{LIBRARY_WORDS[type(error).__name__]} ({type(first).__name__}: {first})"
+    class_name = type(error).__name__
+    cause = first_cause(error)
+    if class_name in LIBRARY_WORDS:
+        return f"{LIBRARY_WORDS[class_name]} ({type(cause).__name__}: {cause})"
 
-    is_ours = type(error).__module__.partition(".")[0] in OUR_PACKAGES
-    if is_ours and str(error):
+    package = type(error).__module__.partition(".")[0]
+    if package in OUR_PACKAGES and str(error):
         return str(error)
 
-    text = f"{type(error).__name__}: {error}"
-    if first is not error and str(first) not in text:
-        text += f" ({type(first).__name__}: {first})"
+    text = f"{class_name}: {error}"
+    if cause is not error and str(cause) not in text:
+        text += f" ({type(cause).__name__}: {cause})"
     return text
 
 
 def code_place(error: BaseException) -> str:
     """Return the last file and line from beside the config that an error came through; empty without one.
 
-    It is the beginning of a text, such as `mine.py:14: `.
+    It is to be put in front of a message, such as `mine.py:14: `.
     """
     place = ""
     trace = error.__traceback__
@@ -63,7 +64,7 @@ def code_place(error: BaseException) -> str:
 def first_cause(error: BaseException) -> BaseException:
     """Return the first error in a chain of causes, which may be the error itself."""
     seen = [error]
-    while error.__cause__ is not None and error.__cause__ not in seen:
+    while error.__cause__ is not None and error.__cause__ not in seen:  # a chain may be a circle
         error = error.__cause__
         seen.append(error)
     return error
@@ -75,11 +76,13 @@ def type_text(error: BaseException) -> str:
     >>> type_text(ZeroDivisionError("anything"))
     'ZeroDivisionError'
     """
-    first = first_cause(error)
-    text = type(error).__name__
-    if text in LIBRARY_WORDS:
-        return f"{LIBRARY_WORDS[text]} ({type(first).__name__})"
-    return text if first is error else f"{text} by {type(first).__name__}"
+    cause = first_cause(error)
+    class_name = type(error).__name__
+    if class_name in LIBRARY_WORDS:
+        return f"{LIBRARY_WORDS[class_name]} ({type(cause).__name__})"
+    if cause is error:
+        return class_name
+    return f"{class_name} by {type(cause).__name__}"
 
 
 def redact_keys(text: str) -> str:

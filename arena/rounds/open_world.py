@@ -46,8 +46,8 @@ from arena.rounds.adapters import (
     OpenModels,
     connect,
     kind_inputs,
-    no_time,
     provider_of,
+    sleep_without_time,
     unfrozen_settings,
 )
 from arena.rounds.settlement import VenueUnavailable
@@ -98,7 +98,7 @@ async def open_world(
             missing_key=adapters.missing_key,
             changed=adapters.changed,
             desk=DeskTurns(),
-            sleep=asyncio.sleep if timed else no_time,
+            sleep=asyncio.sleep if timed else sleep_without_time,
             pretended=not timed,
             corrected_within=timedelta(seconds=config.cohorts.corrected_within),
         )

@@ -28,7 +28,7 @@ from arena.calls.recorded_ask import Asker
 from arena.calls.reservations import CallReservations
 from arena.config.model_blocks import Block
 from arena.record.model.cohort import REFUSED_CODES
-from arena.rounds.adapters import no_time, provider_of
+from arena.rounds.adapters import provider_of, sleep_without_time
 from markets.model import NEVER, Listing, Market, MarketId, Snapshot
 from portfolio.rules import REALISTIC
 
@@ -174,7 +174,7 @@ class QuickTrial:
             provider_of(self.settings),
             self.settings.model,
             CallReservations(limiter=RateLimiter(AT_ONCE, AT_ONCE, timed=self.timed)),
-            sleep=asyncio.sleep if self.timed else no_time,
+            sleep=asyncio.sleep if self.timed else sleep_without_time,
         )
 
     @property

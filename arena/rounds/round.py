@@ -6,11 +6,11 @@ from datetime import datetime
 
 from arena.cohorts.cohort import play_waves, seed_for
 from arena.cohorts.replacements import (
+    agents_to_correct_first,
     codes_of,
     replacement_words,
     replacements_from,
     with_replacements,
-    without_followers,
 )
 from arena.cohorts.schedule import TICK
 from arena.errors import ArenaError
@@ -153,7 +153,7 @@ def round_report(
 
     without_forecasts = ("failed", "malformed", "declined")
     bad = {name for name, key in stored.entrant_ids.items() if statuses.get(key) in without_forecasts}
-    own = [name for name in without_followers(stored.cohort, bad) if name not in stopped]
+    own = [name for name in agents_to_correct_first(stored.cohort, bad) if name not in stopped]
     unproven = record.read(read_unproven, stored.id) if own else ()
     unanswered = record.read(read_unanswered_turns, stored_round.id) if failed else []
     away = {turn.agent for turn in unanswered if turn.awaited}

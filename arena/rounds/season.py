@@ -11,8 +11,8 @@ from typing import Any
 from arena.cohorts.cohort import (
     CohortState,
     cohort_state,
-    deciding_numbers,
-    newest_numbers,
+    deciding_cohort_numbers,
+    newest_cohort_numbers,
     next_round_number,
 )
 from arena.cohorts.freeze import plan_of, stamp_of
@@ -161,8 +161,8 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
     begin_due_cohort(at, plan, record)
     end_cohorts_over(plan, record, before=at)
     begun = [stored for stored in record.cohorts() if stored.cohort.starts_at <= at]
-    newest = newest_numbers(begun, at, plan.keep_deciding)
-    deciding = deciding_numbers(begun, at, plan.keep_deciding)
+    newest = newest_cohort_numbers(begun, at, plan.keep_deciding)
+    deciding = deciding_cohort_numbers(begun, at, plan.keep_deciding)
     reports = list[RoundReport]()
     outages = list[VenueUnavailable]()
 
@@ -337,7 +337,7 @@ def end_cohorts_over(plan: Plan, record: Record, before: datetime | None = None)
         if looked is None or (before is not None and looked >= before):
             continue
         if record.read(has_marks, stored.id, looked):
-            newest = newest_numbers(stored_cohorts, looked, plan.keep_deciding)
+            newest = newest_cohort_numbers(stored_cohorts, looked, plan.keep_deciding)
             end_cohort_if_over(stored, looked, stored.cohort.number in newest, record)
 
 
@@ -572,7 +572,7 @@ def cohort_overviews(connection: Connection, keep: int, now: datetime) -> list[C
         own_rounds = rounds.get(stored.id, [])
         done = {stored_round.number: stored_round.done for stored_round in own_rounds}
         number = next_round_number(cohort, done, snapshot_times.get(stored.id), since)
-        newest = newest_numbers(cohorts, max(cohort.starts_at, at or cohort.starts_at), keep)
+        newest = newest_cohort_numbers(cohorts, max(cohort.starts_at, at or cohort.starts_at), keep)
         state = cohort_state(stored, newest, number is not None)
         next_at = None
         if number is not None and state == "playing":

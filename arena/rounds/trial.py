@@ -138,7 +138,7 @@ def _check_planned(name: str, config: Config, cohorts: Sequence[StoredCohort]) -
     raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
 
 
-def newcomer_setting(config: Config, name: str, at: datetime) -> TrialAgent:
+def newcomer_agent(config: Config, name: str, at: datetime) -> TrialAgent:
     """Return an agent as in a cohort that starts at a time, before any round was played."""
     planned, texts = freeze_cohort(config, 1, at)
     return _only_agent(planned, name, texts)

@@ -7,7 +7,7 @@ from typing import Any
 
 from agents.model import Call, Forecast
 from agents.text import hidden_characters, tokens_of
-from arena.cohorts.diff import moved_data
+from arena.cohorts.diff import changed_values_data
 from arena.record.model.cohort import Turn
 from arena.record.schema.statements import attributes_of
 from arena.rounds.trial import Trial, TrialQuestion
@@ -40,7 +40,7 @@ def trial_data(trial: Trial, recorded: bool) -> dict[str, Any]:
         "stories": trial.stories,
         "cash": _number(trial.mark.cash),
         "total": _number(trial.mark.total),
-        "changed": moved_data(setting.agent.changed),
+        "changed": changed_values_data(setting.agent.changed),
         "missing": trial.missing,
         "trouble": setting.trouble,
         "hidden": hidden_in_markets(shown),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-from arena.cohorts.schedule import next_of
+from arena.cohorts.schedule import next_time_of_any
 from arena.operations.wake import LONGEST_SLEEP
 from tests.chaos.loop import PROCESS, ProcessTimer, SeededLoop
 
@@ -74,7 +74,7 @@ class MachineClocks:
     async def wait(self, schedules: Any, now: datetime, stop: asyncio.Event) -> None:
         """Wait until the next time of a schedule, or for a minute."""
         seconds = LONGEST_SLEEP.total_seconds()
-        at = next_of(schedules, now)
+        at = next_time_of_any(schedules, now)
         if at is not None:
             seconds = min(seconds, (at - now).total_seconds())
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from arena.cohorts.schedule import Expected, Schedule, next_of
+from arena.cohorts.schedule import Expected, Schedule, next_time_of_any
 from arena.config import load
 from arena.operations import jobs
 from arena.operations.progress import RunEvent
@@ -45,7 +45,7 @@ class JumpingClock:
         return self.at
 
     async def wait(self, schedules: Mapping[str, Schedule], now: datetime, stop: asyncio.Event) -> None:
-        later = next_of(schedules, now)
+        later = next_time_of_any(schedules, now)
         assert later is not None
         self.waits.append(later - now)
         self.at = later

@@ -8,8 +8,8 @@ import pytest
 from arena.cohorts.cohort import (
     CohortState,
     cohort_state,
-    deciding_numbers,
-    newest_numbers,
+    deciding_cohort_numbers,
+    newest_cohort_numbers,
     next_round_number,
     play_waves,
     seed_for,
@@ -62,7 +62,7 @@ def stored(number: int, week: int | None = None, **stood: datetime) -> StoredCoh
 
 def test_the_newest_cohorts_decide() -> None:
     cohorts = [stored(number) for number in range(1, 8)]
-    assert deciding_numbers(cohorts, SUNDAY + 5 * WEEK, keep=3) == {4, 5, 6}
+    assert deciding_cohort_numbers(cohorts, SUNDAY + 5 * WEEK, keep=3) == {4, 5, 6}
 
 
 def test_one_that_is_paused_or_stopped_decides_nothing_and_makes_no_room_for_an_older_one() -> None:
@@ -72,15 +72,15 @@ def test_one_that_is_paused_or_stopped_decides_nothing_and_makes_no_room_for_an_
         stored(3, stopped_at=SUNDAY),
         stored(4, ended_at=SUNDAY),
     ]
-    assert newest_numbers(cohorts, SUNDAY + 9 * WEEK, keep=3) == {2, 3, 4}
-    assert deciding_numbers(cohorts, SUNDAY + 9 * WEEK, keep=3) == set()
-    assert deciding_numbers(cohorts, SUNDAY + 9 * WEEK, keep=4) == {1}
+    assert newest_cohort_numbers(cohorts, SUNDAY + 9 * WEEK, keep=3) == {2, 3, 4}
+    assert deciding_cohort_numbers(cohorts, SUNDAY + 9 * WEEK, keep=3) == set()
+    assert deciding_cohort_numbers(cohorts, SUNDAY + 9 * WEEK, keep=4) == {1}
 
 
 def test_the_newest_are_those_that_started_last_whatever_their_numbers() -> None:
     cohorts = [stored(1, week=0), stored(2, week=3), stored(3, week=2)]
-    assert newest_numbers(cohorts, SUNDAY + 2 * WEEK, keep=1) == {3}
-    assert newest_numbers(cohorts, SUNDAY + 3 * WEEK, keep=1) == {2}
+    assert newest_cohort_numbers(cohorts, SUNDAY + 2 * WEEK, keep=1) == {3}
+    assert newest_cohort_numbers(cohorts, SUNDAY + 3 * WEEK, keep=1) == {2}
 
 
 @pytest.mark.parametrize(

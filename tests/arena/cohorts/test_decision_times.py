@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from arena.calls.budget_warnings import round_counts
-from arena.cohorts.cohort import deciding_numbers
+from arena.cohorts.cohort import deciding_cohort_numbers
 from arena.config.sections import CohortsSection
 from arena.record.model.calendar import WEEK
 from arena.record.queries.cohorts import StoredCohort
@@ -27,7 +27,7 @@ def walked(rounds: int, every: timedelta, count: int, keep: int) -> dict[int, li
     at = NOW
     while at <= end:
         if due := [cohort for cohort in cohorts if cohort.calendar.number_at(at) is not None]:
-            newest = deciding_numbers((StoredCohort(x.number, x, {}, None) for x in cohorts), at, keep)
+            newest = deciding_cohort_numbers((StoredCohort(x.number, x, {}, None) for x in cohorts), at, keep)
             for cohort in due:
                 if cohort.number in newest:
                     found[cohort.number].append(at)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.cohorts.schedule import Job, Plan, next_of
+from arena.cohorts.schedule import Job, Plan, next_time_of_any
 from arena.operations.due import CatchUp, Due, DueSituation, DueWork, blocked_cohorts, due_work, upcoming_work
 from arena.operations.run import due_tasks
 from arena.record.model.calendar import Cadence
@@ -80,7 +80,7 @@ def test_a_cohort_starts_and_decides_at_its_times_and_in_between_nothing_is_due(
     assert (between.due, between.next_round) == ((), NOW + WEEK)
     ahead = course(cohort(real=False), *map(played, (1, 2, 3)))
     assert due_work(at_work(NOW + DAY, ahead, real=False)).next_round == NOW + 3 * WEEK
-    assert next_of(between.schedules, NOW + DAY) == NOW + WEEK
+    assert next_time_of_any(between.schedules, NOW + DAY) == NOW + WEEK
     assert steps(due_work(at_work(NOW + WEEK, course(cohort(), played(1))))) == [("cohort 1", "play", 7)]
 
 
@@ -151,7 +151,7 @@ def test_failed_turns_are_tried_again_with_growing_pauses_until_their_time_is_ov
     once = tried("cohort 1", NOW, at, 4)
     waits = due_work(at_work(at, course(cohort(), left), jobs=[once]))
     assert [one.after for one in waits.due] == [at + timedelta(minutes=8)]
-    assert next_of(waits.schedules, at) == at + timedelta(minutes=8)
+    assert next_time_of_any(waits.schedules, at) == at + timedelta(minutes=8)
     almost = tried("cohort 1", NOW, NOW + 7 * HOUR, 9)
     last = due_work(at_work(NOW + 7 * HOUR, course(cohort(), left), jobs=[almost]))
     over = NOW + 7 * HOUR + timedelta(microseconds=1)  # six hours after the prices were looked at
@@ -295,7 +295,7 @@ def test_whatever_is_due_is_due_by_now_and_after_all_that_was_looked_at(
     assert all(last < one.at <= now for one in found.due)
     assert all(last < one.at <= now for one in found.missed)
     assert len(found.due) <= 1
-    coming = next_of(found.schedules, now)
+    coming = next_time_of_any(found.schedules, now)
     assert coming is None or coming > now
     if not found.due:
         left = [at for at in map(cohort().calendar.time, range(1, 6)) if last < at <= now]

@@ -19,7 +19,7 @@ from arena.cohorts.schedule import (
     Plan,
     Schedule,
     job_schedule,
-    next_of,
+    next_time_of_any,
     schedule_times,
     trigger,
 )
@@ -128,7 +128,7 @@ def test_on_the_real_clock_the_scheduler_wakes_at_each_time_and_not_before() -> 
         every: Mapping[str, Schedule] = {"soon": begun + SECOND / 20, "each": Calendar(begun, SECOND)}
         for _ in range(3):
             at = now()
-            coming = next_of(every, at)
+            coming = next_time_of_any(every, at)
             assert coming is not None
             await waits.wait(every, at, stop)
             assert now() >= coming
