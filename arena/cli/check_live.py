@@ -20,7 +20,7 @@ from arena.cohorts.freeze import stamp_of
 from arena.config import Config, environment
 from arena.config.environment import key_place
 from arena.errors import ArenaError
-from arena.rounds.live_check import VenueCheck, call_trouble, check_models, check_venue, models_of
+from arena.rounds.live_check import VenueCheck, call_error, check_models, check_venue, ping_targets_of
 
 
 def reached_text(row: Data) -> str:
@@ -63,9 +63,8 @@ def check_live(
     """
     targets = []
     if agents or not venues:
-        targets = models_of(config, agents)
-
-    venue_names = venues
+        targets = ping_targets_of(config, agents)
+    names = venues
     if not venues and not agents and stamp_of(config) == "live":
         venue_names = [config.markets.venue]
     if targets and not quiet:
@@ -118,8 +117,7 @@ def model_data(target: PingTarget, call: Call, config: Config) -> dict[str, Any]
     """Return a model's answer for JSON; of a key that is refused it says where that is read from."""
     trouble = None
     if call.error is not None:
-        trouble = call_trouble(call.error)
-
+        trouble = call_error(call.error)
     if trouble is not None and trouble.code == "auth":
         with_env_file = environment(config.folder, os.environ)
         key_source = key_place(target.settings, with_env_file, os.environ)

@@ -80,24 +80,27 @@ async def gather_evidence(
         by_question.setdefault(listing.market.series or listing.market.id, listing.market)
     markets = list(by_question.values())
 
-    answers, failed = await _ask_source(cohort, markets, stored_round.at, world)
+    answers, failures = await _ask_source(cohort, markets, stored_round.at, world)
     gathered = _guard_evidence(cohort, markets, stored_round.at, answers)
     notes: tuple[str, ...] = ()
     if judge is not None:
         gathered, note = await judge({market.id: market for market in markets}, gathered)
         notes = (note,) if note else ()
     record.write(add_evidence, stored_round.id, round_key, gathered)
-    rejected = [aside for aside in world.quarantined if aside.kind == "article"]
-    record.quarantine([*world.quarantined, *failed], stored_round.at)
+
+    rejected_articles = [rejected for rejected in world.quarantined if rejected.kind == "article"]
+    record.quarantine([*world.quarantined, *failures], stored_round.at)
     world.quarantined.clear()
 
-    if rejected and not failed and not gathered.found:
-        first = rejected[0]
-        return (f"no article was found, and {len(rejected)} were left out: {first.record}: {first.reason}",)
-    if not failed:
-        return notes
-    pending = sum(market.id not in answers for market in markets)
-    return (*notes, f"no evidence on {pending} of {len(markets)} markets: {failed[-1].reason}")
+    if failures:
+        unanswered = sum(market.id not in answers for market in markets)
+        return (*notes, f"no evidence on {unanswered} of {len(markets)} markets: {failures[-1].reason}")
+
+    if rejected_articles and not gathered.found:
+        count = len(rejected_articles)
+        first = rejected_articles[0]
+        return (f"no article was found, and {count} were left out: {first.record}: {first.reason}",)
+    return notes
 
 
 async def _ask_source(
@@ -105,15 +108,18 @@ async def _ask_source(
 ) -> tuple[SearchResults, list[QuarantinedRecord]]:
     """Return the source's articles on each market, and its failures.
 
-    What it answered for another cohort at the same time is not asked again.
+    What it answered for another cohort at the same time is not asked again: the world keeps it until a round
+    of another time.
     """
-    for key in list(world.searches):
-        if key[2] != at:
-            del world.searches[key]
-    key = cohort.evidence, canonical(cohort.evidence_settings), at
-    answers = world.searches.setdefault(key, {})
+    for source_key in list(world.searches):
+        _, _, searched_at = source_key
+        if searched_at != at:
+            del world.searches[source_key]
 
-    failed: list[QuarantinedRecord] = []
+    own_key = cohort.evidence, canonical(cohort.evidence_settings), at
+    answers = world.searches.setdefault(own_key, {})
+
+    failures: list[QuarantinedRecord] = []
     failures_in_a_row = 0
     for market in markets:
         if market.id in answers or failures_in_a_row == MOST_FAILURES:
@@ -126,41 +132,45 @@ async def _ask_source(
         except ResearchError as error:
             message = f"{error.message}; {error.hint}" if error.hint else error.message
             message = redact_keys(message)  # a source may name the address that it asked
-            failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", error.code, message))
-            if not isinstance(error, RefusedQueryError):
+            failures.append(QuarantinedRecord(cohort.evidence, market.id, "page", error.code, message))
+            if not isinstance(error, RefusedQueryError):  # that is about one question, not about the source
                 failures_in_a_row += 1
         except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the round
             message = code_place(error) + error_text(error)
-            failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", "broken", message))
+            failures.append(QuarantinedRecord(cohort.evidence, market.id, "page", "broken", message))
             failures_in_a_row += 1
-    return answers, failed
+
+    return answers, failures
 
 
 def _checked_articles(answer: object) -> list[FoundArticle]:
     """Return the articles of an extension's answer; raise `TypeError` if it is no list of articles."""
     fault = TypeError("a source answers with a list of FoundArticle, and they are made of texts")
     items = answer if isinstance(answer, list | tuple) else [answer]
+
     articles: list[FoundArticle] = []
-    for article in items:
-        if type(article) is not FoundArticle:
+    for item in items:
+        if type(item) is not FoundArticle:
             raise fault
-        for item in fields(FoundArticle):
-            if type(getattr(article, item.name)) is not str:
+        for field in fields(FoundArticle):
+            if type(getattr(item, field.name)) is not str:
                 raise fault
-        articles.append(article)
+        articles.append(item)
+
     return articles
 
 
 def _guard_evidence(
     cohort: Cohort, markets: Sequence[Market], at: datetime, answers: SearchResults
 ) -> GatheredEvidence:
-    """Return the articles that the guard lets through, by market."""
+    """Return the articles that the guard lets through by market, with counts of the others by reason."""
     rule = guard_of(cohort)
     shown: dict[MarketId, tuple[Article, ...]] = {}
     dropped = Counter[DropReason]()
     article_count = 0
     text_count = 0
     suspects: list[Suspect] = []
+
     for market in markets:
         articles, fetched_at = answers.get(market.id, ([], at))
         guarded = guard_articles(articles, market, at, fetched_at, rule)
@@ -176,7 +186,8 @@ def _guard_evidence(
     audit = None
     if rule.suspects is not None:
         audit = Audit(RULES, rule.odds == "withheld", text_count, tuple(suspects))
-    return GatheredEvidence(shown, article_count, GuardedArticles((), dropped, audit).counts)
+    counts = GuardedArticles((), dropped, audit).counts
+    return GatheredEvidence(articles=shown, found=article_count, dropped=counts)
 
 
 def toolbox(
@@ -192,6 +203,7 @@ def toolbox(
     if not names:
         return None
 
+    # In a hidden round no tool may tell a price.
     tools = {}
     for name in names:
         tool = world.tool(name)
@@ -214,7 +226,8 @@ def toolbox(
     )
     round_key = stored.cohort.number, stored_round.number
     bench = _ToolBench(entrant.name, tools, reach, stored_round, round_key, world, record)
-    return Toolbox(tuple(tool.form for tool in tools.values()), bench.use)
+    forms = tuple(tool.form for tool in tools.values())
+    return Toolbox(forms, bench.use)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +246,8 @@ class _ToolBench:
         """Return a tool's result; of several identical requests at once, only the first is made."""
         tool = self.tools.get(name)
         query = plain_request(arguments)
+
+        # The result of a tool that is not the agent's own is shared by all agents of the round.
         agent = self.agent if tool is None or tool.own else ""
         request = agent, name, query
         key = request_key(*request)
@@ -248,6 +263,7 @@ class _ToolBench:
             )
 
     async def _result(self, tool: Tool | None, name: str, query: str, key: str) -> ToolResult:
+        """Return the result of a request: from an earlier record if there is one, else a new one."""
         if tool is None:
             return ToolResult(f"there is no tool {name}: {', '.join(self.tools)}")
         if tool.fetches and self.world.recorded is not None:
@@ -260,8 +276,8 @@ def guard_of(cohort: Cohort) -> Guard:
 
     If any agent is asked without prices, ever or in hidden rounds, nobody is shown odds or suspects.
     """
-    is_shown = all(entrant.settings.get("prices", "shown") == "shown" for entrant in cohort.entrants)
-    if is_shown and not cohort.hidden:
+    all_see_prices = all(entrant.settings.get("prices", "shown") == "shown" for entrant in cohort.entrants)
+    if all_see_prices and not cohort.hidden:
         return cohort.guard
 
     withheld = {"odds": "withheld"}
@@ -311,26 +327,28 @@ class RoundContext:
     siblings: Mapping[str, tuple[Listing, ...]]
     past: Mapping[int, Sequence[PastForecast]]
 
-    def add_to(self, view: View, entrant: int) -> View:
+    def add_to(self, view: View, entrant_id: int) -> View:
         """Return an entrant's view with the parts of this context that its settings ask for.
 
         Its past forecasts are by market; those on markets that have ended since the round before are apart,
         in `ended`, with their outcomes.
         """
-        wanted = self.wanted.get(entrant)
+        wanted = self.wanted.get(entrant_id)
         if wanted is None:
             return view
 
-        forecasts = self.past.get(entrant, ()) if wanted.past else ()
+        own_past = self.past.get(entrant_id, ()) if wanted.past else ()
         past: dict[MarketId, tuple[PastForecast, ...]] = {}
-        for forecast in forecasts:
-            market_id = forecast.forecast.market_id
-            past[market_id] = (*past.get(market_id, ()), forecast)
+        for past_forecast in own_past:
+            market_id = past_forecast.forecast.market_id
+            past[market_id] = (*past.get(market_id, ()), past_forecast)
 
         ended: list[PastForecast] = []
         for market_id, end in self.ends.items():
-            forecasts = past.pop(market_id, ())
-            ended.extend(replace(forecast, outcome=end.outcome, answer=end.answer) for forecast in forecasts)
+            own_forecasts = past.pop(market_id, ())
+            ended.extend(
+                replace(forecast, outcome=end.outcome, answer=end.answer) for forecast in own_forecasts
+            )
 
         return replace(
             view,
@@ -348,9 +366,12 @@ def gather_context(
     since: datetime | None,
     record: Record,
 ) -> RoundContext:
-    """Read the context that these entrants want, in a few queries; old cohorts want none."""
+    """Read the context that these entrants want, in a few queries.
+
+    `since` is the time of the round before; None in a first round. Old cohorts want no context.
+    """
     wanted: dict[int, Context] = {}
-    recalling: list[int] = []
+    ids_with_past: list[int] = []
     wants_history = False
     wants_siblings = False
     for entrant in entrants:
@@ -359,21 +380,22 @@ def gather_context(
         if not isinstance(setting, Mapping) or setting.keys() != Context.model_fields.keys():
             continue
 
-        key = stored.entrant_ids[entrant.name]
+        entrant_id = stored.entrant_ids[entrant.name]
         context = Context.model_validate(setting)
-        wanted[key] = context
+        wanted[entrant_id] = context
         if context.past:
-            recalling.append(key)
+            ids_with_past.append(entrant_id)
         wants_history |= context.history
         wants_siblings |= context.siblings
 
-    ids = ids_of(snapshot)
+    market_ids = ids_of(snapshot)
     ends: Mapping[MarketId, Resolution] = {}
     past: Mapping[int, Sequence[PastForecast]] = {}
-    if recalling and since is not None:
+    if ids_with_past and since is not None:
         ends = record.read(read_new_ends, stored.id, since, snapshot.at)
-        past = record.read(read_past_forecasts, stored.id, recalling, {*ids, *ends}, snapshot.at)
+        markets = {*market_ids, *ends}
+        past = record.read(read_past_forecasts, stored.id, ids_with_past, markets, snapshot.at)
 
-    history = record.read(read_price_history, ids, snapshot.at) if wants_history else {}
+    history = record.read(read_price_history, market_ids, snapshot.at) if wants_history else {}
     siblings = record.read(read_siblings, snapshot) if wants_siblings else {}
     return RoundContext(wanted, ends, history, siblings, past)

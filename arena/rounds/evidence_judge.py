@@ -23,16 +23,16 @@ from markets.model import Market, MarketId
 def judge_of(stored: StoredCohort, stored_round: StoredRound, world: World, record: Record) -> Judge | None:
     """Return the judge of a cohort's evidence; None without one."""
     rule = guard_of(stored.cohort)
-    named = [entrant for entrant in stored.cohort.entrants if entrant.name == rule.judge]
-    if not named or rule.suspects is None:
+    judges = [entrant for entrant in stored.cohort.entrants if entrant.name == rule.judge]
+    if not judges or rule.suspects is None:
         return None
 
-    (entrant,) = named
+    (entrant,) = judges
     player = player_of(entrant, stored.cohort, world)
     entrant_id = stored.entrant_ids[entrant.name]
-    kept = record.read(read_judge_calls, stored_round.id).get(entrant_id, ())
+    kept_calls = record.read(read_judge_calls, stored_round.id).get(entrant_id, ())
     payer = Payer(stored_round.id, entrant_id)
-    ask = ask_of_player(player, payer, entrant.name, kept, world, record, stored_round.at)
+    ask = ask_of_player(player, payer, entrant.name, kept_calls, world, record, stored_round.at)
 
     async def judge(
         markets: Mapping[MarketId, Market], gathered: GatheredEvidence
@@ -47,16 +47,20 @@ def judge_of(stored: StoredCohort, stored_round: StoredRound, world: World, reco
 
         # A text that two markets of one question show is asked about once.
         distinct = list(dict.fromkeys(prompts))
-        calls = dict(zip(distinct, await gather_or_cancel(map(ask, distinct)), strict=True))
+        answers = await gather_or_cancel(map(ask, distinct))
+        calls = dict(zip(distinct, answers, strict=True))
         judgements = [_judgement(calls[prompt]) for prompt in prompts]
 
+        is_shown = rule.suspects == "flagged"
         suspects = []
         for (market, article), judgement in zip(texts, judgements, strict=True):
             if judgement is not None and judgement.told:
-                suspects.append(_suspect(market, article, judgement, rule.suspects == "flagged"))
-        missing = judgements.count(None)
-        counts = {"agent": entrant.name, "texts": len(texts), "verdicts": len(texts) - missing}
-        return _without(gathered, suspects, counts), _note(entrant.name, list(calls.values()), judgements)
+                suspects.append(_suspect(market, article, judgement, is_shown))
+
+        verdicts = len(texts) - judgements.count(None)
+        counts = {"agent": entrant.name, "texts": len(texts), "verdicts": verdicts}
+        judged = _with_suspects(gathered, suspects, counts)
+        return judged, _missing_verdicts_note(entrant.name, answers, judgements)
 
     return judge
 
@@ -71,19 +75,19 @@ def _judgement(call: Call) -> Judgement | None:
 def _suspect(market: MarketId, article: Article, judgement: Judgement, shown: bool) -> Suspect:
     """Return an article marked as a suspect by the judge's verdict."""
     return Suspect(
-        JUDGED,
-        judgement.quote,
-        "text",
-        market,
-        article.url,
-        article.title,
-        article.dated,
-        judgement.text_hash,
-        shown,
+        verdict=JUDGED,
+        words=judgement.quote,
+        place="text",
+        market=market,
+        url=article.url,
+        title=article.title,
+        published=article.dated,
+        hash=judgement.text_hash,
+        shown=shown,
     )
 
 
-def _without(
+def _with_suspects(
     gathered: GatheredEvidence, suspects: list[Suspect], counts: Mapping[str, object]
 ) -> GatheredEvidence:
     """Return the evidence with the judge's suspects marked, and without those that are withheld."""
@@ -94,18 +98,21 @@ def _without(
         if left:
             articles[market] = tuple(left)
 
+    # The audit is kept among the counts of dropped articles; both are copied before they are added to.
     dropped = dict(gathered.dropped)
     audit = dict(dropped[AUDIT])
     audit["suspects"] = [*audit["suspects"], *map(asdict, suspects)]
     audit["judge"] = counts
     dropped[AUDIT] = audit
-    count = sum(map(len, gathered.articles.values())) - sum(map(len, articles.values()))
-    if count:
-        dropped[JUDGED] = count
+
+    count_before = sum(map(len, gathered.articles.values()))
+    count_left = sum(map(len, articles.values()))
+    if count_left < count_before:
+        dropped[JUDGED] = count_before - count_left
     return replace(gathered, articles=articles, dropped=dropped)
 
 
-def _note(agent: str, calls: list[Call], judgements: list[Judgement | None]) -> str:
+def _missing_verdicts_note(agent: str, calls: list[Call], judgements: list[Judgement | None]) -> str:
     """Return a note on texts without a verdict; empty if all have one."""
     missing = judgements.count(None)
     if not missing:

@@ -66,12 +66,14 @@ def checked_report(path: Path, report: Report) -> Report:
 
     def check(item: QuarantinedRecord) -> None:
         if not isinstance(item, QuarantinedRecord):
-            raise wrong(path, "the report", item, "report()", "a QuarantinedRecord")
+            raise wrong_value_error(path, "the report", item, "report()", "a QuarantinedRecord")
         for name in REPORTED:
             if not isinstance(getattr(item, name), str):
-                raise wrong(path, name, getattr(item, name), "a QuarantinedRecord", "a text")
+                raise wrong_value_error(path, name, getattr(item, name), "a QuarantinedRecord", "a text")
         if item.kind not in REPORTED_KINDS:
-            raise wrong(path, "kind", item.kind, "a QuarantinedRecord", f"one of {', '.join(REPORTED_KINDS)}")
+            raise wrong_value_error(
+                path, "kind", item.kind, "a QuarantinedRecord", f"one of {', '.join(REPORTED_KINDS)}"
+            )
         report(replace(item, reason=redact_keys(item.reason), raw=redact_keys(item.raw)))
 
     return check
@@ -86,26 +88,28 @@ def code_errors(path: Path) -> Iterator[None]:
         raise
     except Exception as error:  # an extension is anyone's file and may fail in any way
         place = code_place(error) or f"{path.name}: "
-        raise fault(path, place + error_text(error)) from error
+        raise extension_error(path, place + error_text(error)) from error
 
 
-def fault(path: Path, message: str) -> VenueError:
-    """Return the error of an extension, with the file to correct."""
-    places = path.parts
-    if "extensions" in places:
-        last = len(places) - 1 - places[::-1].index("extensions")
-        places = places[last:]
-    return VenueError("bad_extension", message, f"correct {'/'.join(places)}", stops=True)
+def extension_error(path: Path, message: str) -> VenueError:
+    """Return the error of an extension, with the file to correct: its path from the extensions' folder on."""
+    parts = path.parts
+    if "extensions" in parts:
+        last = len(parts) - 1 - parts[::-1].index("extensions")
+        parts = parts[last:]
+    return VenueError("bad_extension", message, f"correct {'/'.join(parts)}", stops=True)
 
 
-def wrong(path: Path, field: str, value: Any, of: str, meant: str) -> VenueError:
-    """Return the error of a value in a field of something, and what was meant instead."""
+def wrong_value_error(path: Path, field: str, value: Any, owner: str, expected: str) -> VenueError:
+    """Return the error that a field of a market or of an answer has a wrong value, and what is expected."""
     with code_errors(path):
-        shown = repr(value)
-    if len(shown) > 60:
-        shown = f"{shown[:59]}…"
-    of = UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", str(of))
-    return fault(path, f"{path.name}: {field} {shown} of {of} is not {meant}")
+        value_text = repr(value)
+    if len(value_text) > 60:
+        value_text = f"{value_text[:59]}…"
+
+    # The id of a market is the extension's own, and may hold what can't be written.
+    owner_text = UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", str(owner))
+    return extension_error(path, f"{path.name}: {field} {value_text} of {owner_text} is not {expected}")
 
 
 class CheckedVenue:
@@ -125,9 +129,9 @@ class CheckedVenue:
             catalogue = await self._venue.catalogue(at, wanted)
 
         if not isinstance(catalogue, Catalogue):
-            raise self._wrong("the answer", catalogue, "catalogue()", "a Catalogue")
+            raise self._wrong_value("the answer", catalogue, "catalogue()", "a Catalogue")
         if not isinstance(catalogue.left_out, Mapping):
-            raise self._wrong("left_out", catalogue.left_out, "catalogue()", "a count by reason")
+            raise self._wrong_value("left_out", catalogue.left_out, "catalogue()", "a count by reason")
         self._check_listings(catalogue.listings, "catalogue()")
         return catalogue
 
@@ -146,12 +150,12 @@ class CheckedVenue:
 
         self._check_list(resolutions, Resolution, "resolutions()")
         for resolution in resolutions:
-            self._check_end(resolution)
+            self._check_resolution(resolution)
             # A live venue's clock may be a little ahead; any other knows when it was asked.
             if resolution.known_at > at and not self._live:
                 known_at = resolution.known_at.isoformat()
-                meant = f"{at.isoformat()}, when it was asked, or before"
-                raise self._wrong("known_at", known_at, resolution.market_id, meant)
+                expected = f"{at.isoformat()}, when it was asked, or before"
+                raise self._wrong_value("known_at", known_at, resolution.market_id, expected)
         return resolutions
 
     async def close(self) -> None:
@@ -169,15 +173,17 @@ class CheckedVenue:
             market = listing.market
             quote = listing.quote
             if not isinstance(market, Market):
-                raise self._wrong("market", market, method, "a Market")
+                raise self._wrong_value("market", market, method, "a Market")
             self._check_market(market)
 
             if quote is not None and market.form:
-                raise self._wrong("quote", quote, market.id, "None: only a question of yes or no has a price")
+                raise self._wrong_value(
+                    "quote", quote, market.id, "None: only a question of yes or no has a price"
+                )
             if isinstance(quote, Quote):
                 self._check_quote(quote, market.id)
             elif quote is not None:
-                raise self._wrong("quote", quote, market.id, "a Quote or None")
+                raise self._wrong_value("quote", quote, market.id, "a Quote or None")
 
     def _check_market(self, market: Market) -> None:
         self._check_texts(market, TEXTS, market.id)
@@ -187,80 +193,84 @@ class CheckedVenue:
             value = getattr(market, name)
             self._check_whole(name, value, market.id)
             if value < 0:
-                raise self._wrong(name, value, market.id, "0 or more")
+                raise self._wrong_value(name, value, market.id, "0 or more")
         if market.form:
             try:
                 check_form_text(market.form)
             except ValueError as error:
-                meant = f"the form of a question ({error})"
-                raise self._wrong("form", market.form, market.id, meant) from error
+                expected = f"the form of a question ({error})"
+                raise self._wrong_value("form", market.form, market.id, expected) from error
 
-    def _check_end(self, resolution: Resolution) -> None:
+    def _check_resolution(self, resolution: Resolution) -> None:
         market = resolution.market_id
         self._check_texts(resolution, ("market_id", "source", "answer"), market)
         self._check_instant("known_at", resolution.known_at, market)
-        self._check_whole("payout", resolution.payout, market, empty=True)
-        self._check_whole("version", resolution.version, market, meant="a whole number")
+        self._check_whole("payout", resolution.payout, market, may_be_none=True)
+        self._check_whole("version", resolution.version, market, expected="a whole number")
 
     def _check_quote(self, quote: Quote, market: MarketId) -> None:
         if quote.market_id != market:
-            raise self._wrong("market_id", quote.market_id, market, "the id of its market")
+            raise self._wrong_value("market_id", quote.market_id, market, "the id of its market")
         self._check_instant("at", quote.at, market)
         for name in PRICES:
             self._check_price(name, getattr(quote, name), market)
         for name in AMOUNTS:
-            self._check_whole(name, getattr(quote, name), market, empty=True)
+            self._check_whole(name, getattr(quote, name), market, may_be_none=True)
 
         for side in ("bids", "asks"):
             levels = getattr(quote, side)
             if not isinstance(levels, tuple) or not all(isinstance(level, Level) for level in levels):
-                raise self._wrong(side, levels, market, "a tuple of Level")
+                raise self._wrong_value(side, levels, market, "a tuple of Level")
             for level in levels:
                 if level.price is None:
-                    raise self._wrong(f"{side} price", None, market, PRICE)
+                    raise self._wrong_value(f"{side} price", None, market, PRICE)
                 self._check_price(f"{side} price", level.price, market)
                 self._check_whole(f"{side} shares", level.shares, market)
 
     def _check_list(self, answer: Any, item_type: type, method: str) -> None:
+        """Raise `VenueError` unless a method's answer is a list of items of one type."""
         name = item_type.__name__
         if not isinstance(answer, list | tuple):
-            raise self._wrong("the answer", answer, method, f"a list of {name}")
+            raise self._wrong_value("the answer", answer, method, f"a list of {name}")
         for item in answer:
             if not isinstance(item, item_type):
-                raise self._wrong("the item", item, method, f"a {name}")
+                raise self._wrong_value("the item", item, method, f"a {name}")
 
     def _check_texts(self, item: Any, names: Collection[str], market: MarketId) -> None:
+        """Raise `VenueError` for the first of the named fields that is no text which a record can hold."""
         for name in names:
             value = getattr(item, name)
             if not isinstance(value, str):
-                raise self._wrong(name, value, market, "a text")
+                raise self._wrong_value(name, value, market, "a text")
             if UNWRITABLE.search(value):
-                raise self._wrong(name, value, market, "a text without NUL and lone surrogates")
+                raise self._wrong_value(name, value, market, "a text without NUL and lone surrogates")
 
     def _check_instant(self, name: str, value: Any, market: MarketId) -> None:
         if not isinstance(value, datetime) or value.tzinfo is None:
-            raise self._wrong(name, value, market, "a datetime with a time zone, such as UTC")
+            raise self._wrong_value(name, value, market, "a datetime with a time zone, such as UTC")
 
     def _check_price(self, name: str, value: Any, market: MarketId) -> None:
+        """Raise `VenueError` for a price that is neither None nor from 0 to 1 in millionths."""
         if value is None:
             return
         if type(value) is not int:
-            raise self._wrong(name, value, market, PRICE)
+            raise self._wrong_value(name, value, market, PRICE)
         if not 0 <= value <= ONE:
-            raise self._wrong(name, value, market, "from 0 to 1000000 millionths (490000 is 49¢)")
+            raise self._wrong_value(name, value, market, "from 0 to 1000000 millionths (490000 is 49¢)")
 
     def _check_whole(
-        self, name: str, value: Any, market: MarketId, empty: bool = False, meant: str = WHOLE
+        self, name: str, value: Any, market: MarketId, may_be_none: bool = False, expected: str = WHOLE
     ) -> None:
-        if value is None and empty:
+        """Raise `VenueError` for a value that is no whole number, or too large for a record."""
+        if value is None and may_be_none:
             return
         if type(value) is not int:
-            raise self._wrong(name, value, market, meant)
+            raise self._wrong_value(name, value, market, expected)
         if abs(value) >= 2**63:
-            raise self._wrong(name, value, market, "below 2^63")
+            raise self._wrong_value(name, value, market, "below 2^63")
 
-    def _wrong(self, field: str, value: Any, of: str, meant: str) -> VenueError:
-        return wrong(self._path, field, value, of, meant)
+    def _wrong_value(self, field: str, value: Any, owner: str, expected: str) -> VenueError:
+        return wrong_value_error(self._path, field, value, owner, expected)
 
 
 class CheckedPast(CheckedVenue):
@@ -272,7 +282,7 @@ class CheckedPast(CheckedVenue):
             selection = await self._venue.past_markets(request)
 
         if not isinstance(selection, PastSelection):
-            raise self._wrong("the answer", selection, "past_markets()", "a PastSelection")
+            raise self._wrong_value("the answer", selection, "past_markets()", "a PastSelection")
         self._check_past(list(selection.markets.values()), "past_markets()")
         return selection
 
@@ -299,11 +309,11 @@ class CheckedPast(CheckedVenue):
         self._check_list(markets, PastMarket, method)
         for past in markets:
             if not isinstance(past.market, Market):
-                raise self._wrong("market", past.market, method, "a Market")
+                raise self._wrong_value("market", past.market, method, "a Market")
             self._check_market(past.market)
             self._check_whole("volume", past.volume, past.market.id)
             if past.stopped is not None:
                 self._check_instant("stopped", past.stopped, past.market.id)
             if past.end is not None:
                 self._check_list([past.end], Resolution, method)
-                self._check_end(past.end)
+                self._check_resolution(past.end)

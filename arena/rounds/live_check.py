@@ -43,8 +43,8 @@ HINTS = {
 """What may help, by the code of a call's error."""
 
 
-def call_trouble(error: CallError) -> ArenaError:
-    """Return the error of a call with a hint."""
+def call_error(error: CallError) -> ArenaError:
+    """Return the error of a call as the command line shows it, with a hint where one is known."""
     return ArenaError(error.code, error.message, HINTS.get(error.code, ""))
 
 
@@ -78,7 +78,7 @@ async def local_asks(config: Config) -> AsyncIterator[Callable[[ModelSettings], 
         yield ask_of
 
 
-def models_of(config: Config, names: Sequence[str]) -> list[PingTarget]:
+def ping_targets_of(config: Config, names: Sequence[str]) -> list[PingTarget]:
     """Return the models of these agents, or of all. Raise `ArenaError` if a name stands for no model."""
     known = {agent.name: agent for agent in config.agents if agent.model is not None}
     for name in names:
@@ -154,7 +154,7 @@ def probe_trouble(answer: ProbeAnswer) -> ArenaError | None:
     """Return the error of an unusable answer; None if it is usable."""
     call = answer.call
     if call.error is not None:
-        return call_trouble(call.error)
+        return call_error(call.error)
     if answer.answered:
         return None
 

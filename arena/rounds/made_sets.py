@@ -49,19 +49,21 @@ def make_questions(
             raise ArenaError("exists", message, "name another day with --due, or leave out --make")
 
     published = _published_set(record, plan, source)
-    origin = {}
     candidates = record.read(record_candidates, universe, plan.due, at)
-    sources = {candidate.source for candidate in candidates}
+    own_sources = {candidate.source for candidate in candidates}
+
+    # A published set adds questions of the sources that the record knows nothing of.
+    origin_hashes = {}
     if published is not None:
         name, text = published
-        origin[name] = sha256(text)
+        origin_hashes[name] = sha256(text)
         question_set: QuestionSet = strictly(read_question_set, name, text)
         for candidate in published_candidates(question_set, plan.due):
-            if candidate.source not in sources:
+            if candidate.source not in own_sources:
                 candidates.append(candidate)
 
-    text = make_set(plan, candidates, origin)
-    strictly(read_question_set, plan.name, text, combinations=True)
+    text = make_set(plan, candidates, origin_hashes)
+    strictly(read_question_set, plan.name, text, combinations=True)  # raises for a set that can't be read
     return record.write(keep_file, NewFile("questions", plan.name, plan.due, text), at)
 
 
@@ -77,10 +79,12 @@ def _published_set(record: Record, plan: SetPlan, source: FileSource | None) -> 
                 return name, text
         raise ArenaError("no_questions", f"{source.place} has no question set", "name another with --from")
 
-    stored = [file for file in record.read(newest_files, "questions") if plan_in(file.text) is None]
-    if not stored:
+    stored_files = record.read(newest_files, "questions")
+    published = [file for file in stored_files if plan_in(file.text) is None]  # not made here
+    if not published:
         return None
-    return stored[-1].name, stored[-1].text
+    newest = published[-1]
+    return newest.name, newest.text
 
 
 def published_candidates(question_set: QuestionSet, due: str) -> Iterator[SetCandidate]:
@@ -88,7 +92,7 @@ def published_candidates(question_set: QuestionSet, due: str) -> Iterator[SetCan
 
     Markets that close by then are left out, and questions without a value when the set was frozen.
     """
-    moved = date.fromisoformat(due) - date.fromisoformat(question_set.due)
+    days_later = date.fromisoformat(due) - date.fromisoformat(question_set.due)
     for question in question_set.questions:
         item = dict(question.texts)
         if item["freeze_datetime_value"] == NOTHING:
@@ -99,11 +103,11 @@ def published_candidates(question_set: QuestionSet, due: str) -> Iterator[SetCan
                 yield SetCandidate(item)
             continue
 
-        days = []
+        moved_days = []
         for day in question.dates:
-            moved_day = date.fromisoformat(day) + moved
-            days.append(moved_day.isoformat())
-        item["resolution_dates"] = days
+            moved_day = date.fromisoformat(day) + days_later
+            moved_days.append(moved_day.isoformat())
+        item["resolution_dates"] = moved_days
         yield SetCandidate(item)
 
 
@@ -117,37 +121,38 @@ def record_candidates(
 
     Markets that are one question at several dates are one candidate; those have no price.
     """
-    after = datetime.combine(date.fromisoformat(due), time(), UTC) + timedelta(days=1)
+    day_after = datetime.combine(date.fromisoformat(due), time(), UTC) + timedelta(days=1)
     candidates: list[SetCandidate] = []
     by_series: dict[str, list[Market]] = defaultdict(list)
-    known = list(filter(_is_of_venue, read_known_ids(connection, at)))
+    known_ids = list(filter(_is_venue_market, read_known_ids(connection, at)))
 
-    for seen in read_markets(connection, at, known):
-        market = seen.listing.market
-        if seen.status != "open" or market.form:
+    for known in read_markets(connection, at, known_ids):
+        market = known.listing.market
+        if known.status != "open" or market.form:  # a set asks questions of yes or no
             continue
         if market.series:
             by_series[market.series].append(market)
-        elif market.closes_at >= after and passes(seen.listing, universe, at):
-            quote = seen.listing.quote
+        elif market.closes_at >= day_after and passes(known.listing, universe, at):
+            quote = known.listing.quote
             if quote is not None and quote.mid is not None:
                 candidates.append(SetCandidate(_market_item(market, quote, quote.mid), market.category))
 
-    for series, dates in _asked_last(by_series).items():
-        later = [market for market in dates if _day_of(market) > due]
-        if later:
-            candidates.append(SetCandidate(_series_item(series, later), later[0].category))
+    for series, markets in _series_of_newest_day(by_series).items():
+        later_markets = [market for market in markets if _day_of(market) > due]
+        if later_markets:
+            item = _series_item(series, later_markets)
+            candidates.append(SetCandidate(item, later_markets[0].category))
     return candidates
 
 
-def _asked_last(by_series: Mapping[str, Sequence[Market]]) -> dict[str, Sequence[Market]]:
+def _series_of_newest_day(by_series: Mapping[str, Sequence[Market]]) -> dict[str, Sequence[Market]]:
     """Return the questions of each series asked on the newest day, since each day repeats them."""
-    markets = chain.from_iterable(by_series.values())
-    newest = max((market.opens_at for market in markets), default=NEVER)
-    return {series: dates for series, dates in sorted(by_series.items()) if dates[0].opens_at == newest}
+    all_markets = chain.from_iterable(by_series.values())
+    newest = max((market.opens_at for market in all_markets), default=NEVER)
+    return {series: markets for series, markets in sorted(by_series.items()) if markets[0].opens_at == newest}
 
 
-def _is_of_venue(market_id: str) -> bool:
+def _is_venue_market(market_id: str) -> bool:
     """Tell whether a market is from a venue, not from a benchmark."""
     return not market_id.startswith(f"{FORECASTBENCH}:")
 

@@ -373,10 +373,10 @@ def check(
 
     config = chosen.load_to_play(os.environ, beside=True)
     if agents:
-        from arena.rounds.live_check import models_of
+        from arena.rounds.live_check import ping_targets_of
 
-        models_of(config, agents)  # raises for an unknown name before anything is printed
-    with prints_to_stderr():
+        ping_targets_of(config, agents)  # raises for an unknown name before anything is printed
+    with prints_aside():
         data = check_data(config, os.environ)
     chosen.table_choice.wanted_columns(LINE_UP)
     if not chosen.json:
