@@ -137,6 +137,7 @@ def line_up(
             hint = f"agents: {', '.join(agents)}"
             raise ArenaError("no_agent", f"there is no agent {name!r}", hint, status=64)
 
+    # Agents are wanted with all that they are made from.
     wanted = set[str]()
     pending = [agent.name for agent in added]
     pending.extend(only or agents)
@@ -180,13 +181,15 @@ def prompt_of(method: AskingMethod, config: Config) -> str:
 
     Raise `ArenaError` if there is none, or if it is faulty or asks for bets.
     """
-    wanted = {"evidence": method.evidence, "price": method.prices}
-    shown = {ending: SHOWN_BY[ending] for ending, is_shown in wanted.items() if is_shown}
+    is_shown = {"evidence": method.evidence, "price": method.prices}
+    shown = {ending: words for ending, words in SHOWN_BY.items() if is_shown[ending]}
     folders = config.extensions("prompts")
 
+    # The variant made for what is shown comes first; the prompt itself will do if it shows as much.
     names = [method.prompt]
     if shown:
         names.insert(0, f"{method.prompt}_with_{'_and_'.join(shown)}")
+
     for name in names:
         try:
             template = compile_template(prompt_text(name, config.folder, folders))
@@ -227,7 +230,7 @@ def earlier_rates(record: Record, question_set: QuestionSet) -> dict[str, dict[i
     The shares are by source and by days from the due date, smoothed and kept within `LIKELY`.
     """
     data_sources = {question.source for question in question_set.questions if not question.is_market}
-    outcomes: dict[tuple[str, int], list[float]] = defaultdict(list)
+    outcomes_by_days: dict[tuple[str, int], list[float]] = defaultdict(list)
 
     for file in record.read(newest_files, "resolutions"):
         if file.due >= question_set.due:
@@ -235,26 +238,30 @@ def earlier_rates(record: Record, question_set: QuestionSet) -> dict[str, dict[i
         resolutions: ResolutionSet = strictly(read_resolution_set, file.name, file.text)
         for row in resolutions.rows:
             if row.resolved and row.source in data_sources and row.date <= question_set.due:
-                days = (date.fromisoformat(row.date) - date.fromisoformat(file.due)).days
-                outcomes[row.source, days].append(row.value)
+                after_due = date.fromisoformat(row.date) - date.fromisoformat(file.due)
+                outcomes_by_days[row.source, after_due.days].append(row.value)
 
+    # One YES and one NO are added to each count, so that few outcomes don't make an extreme share.
+    least, most = LIKELY
     rates: dict[str, dict[int, float]] = defaultdict(dict)
-    for (source, days), values in sorted(outcomes.items()):
-        share = (sum(values) + 1) / (len(values) + 2)
-        rates[source][days] = round(min(max(share, LIKELY[0]), LIKELY[1]), 6)
+    for (source, days), outcomes in sorted(outcomes_by_days.items()):
+        share = (sum(outcomes) + 1) / (len(outcomes) + 2)
+        rates[source][days] = round(min(max(share, least), most), 6)
 
-    combined = {question.source for question in question_set.questions if question.combined}
-    for source in sorted(combined & data_sources):
+    combined_sources = {question.source for question in question_set.questions if question.combined}
+    for source in sorted(combined_sources & data_sources):
         for ways in WAYS:
-            rates[category_of(source, ways)] = _joint_rates(rates[source], ways)
+            rates[category_of(source, ways)] = _combination_rates(rates[source], ways)
+
     return {category: by_days for category, by_days in rates.items() if by_days}
 
 
-def _joint_rates(rates: Mapping[int, float], ways: Sequence[int]) -> dict[int, float]:
+def _combination_rates(rates: Mapping[int, float], ways: Sequence[int]) -> dict[int, float]:
     """Return how often two independent questions of a source end so, by days; even odds without rates."""
     joint_rates = {}
     for days, rate in (rates or {0: 0.5}).items():
-        joint_rates[days] = round(joint_probability([rate, rate], ways) or 0.0, 6)
+        joint_rate = joint([rate, rate], ways) or 0.0
+        joint_rates[days] = round(joint_rate, 6)
     return joint_rates
 
 
@@ -273,11 +280,13 @@ def set_snapshot(question_set: QuestionSet, version: int, at: datetime, method: 
 
     for market_id, question, asked in question_ids(question_set, version, method):
         quote = None
-        probability = question.freeze_probability(asked[1])
+        _, asked_id, _ = asked
+        probability = question.freeze_probability(asked_id)
         if probability is not None:
             frozen_at = min(_instant(question.texts.get("freeze_datetime"), at), at)
             quote = Quote(market_id, frozen_at, None, None, millionths(probability))
-        listings.append(Listing(_market(market_id, question, asked, question_set.due, method), quote))
+        market = _market(market_id, question, asked, question_set.due, method)
+        listings.append(Listing(market, quote))
 
     return Snapshot(at, tuple(listings))
 
@@ -304,10 +313,13 @@ def question_ids(
         market_id = f"{FORECASTBENCH}:{file_part}:{question.source}:{name}"
 
         for asked in question.asked:
-            marks = [asked[2]] if asked[2] else []
+            _, asked_id, day = asked
+            marks = [day] if day else []
             if question.combined:
-                marks.append(way_letters(question.ways[asked[1]]))
-            yield MarketId("@".join(filter(None, (market_id, ".".join(marks))))), question, asked
+                marks.append(way_letters(question.ways[asked_id]))
+
+            own_id = f"{market_id}@{'.'.join(marks)}" if marks else market_id
+            yield MarketId(own_id), question, asked
 
 
 def way_letters(ways: Sequence[int]) -> str:
@@ -334,15 +346,16 @@ def _market(
     market_id: MarketId, question: BenchQuestion, asked: Asked, due: str, method: AskingMethod
 ) -> Market:
     """Return the market that stands for one forecast that a question wants."""
-    day = asked[2]
-    ways = question.ways[asked[1]]
+    _, asked_id, day = asked
+    ways = question.ways[asked_id]
     if question.combined:
         text = combined_question(ways, day)
         rules = _combined_rules(question, due, method)
     else:
-        text = _filled(question.texts["question"], due, day)
+        text = _with_dates(question.texts["question"], due, day)
         rules = _rules(question, due, day, method)
 
+    # A combination opens with the later of its two questions, and closes with the later.
     opens = []
     closes = []
     for part in question.parts:
@@ -363,9 +376,12 @@ def _market(
 
 def _rules(question: BenchQuestion, due: str, day: str | None, method: AskingMethod) -> dict[str, str]:
     """Return the rules of a question, by heading."""
-    texts = {name: _filled(value, due, day) for name, value in question.texts.items()}
+    texts = {name: _with_dates(value, due, day) for name, value in question.texts.items()}
     criteria = [texts["resolution_criteria"], texts["market_info_resolution_criteria"]]
-    rules = {"How it is decided": "\n".join(filter(None, criteria)), "Background": texts["background"]}
+    rules = {
+        "How it is decided": "\n".join(filter(None, criteria)),
+        "Background": texts["background"],
+    }
     if method.prices and day is not None:
         head = f"Value on {texts['freeze_datetime'][:10]}"
         rules[head] = f"{texts['freeze_datetime_value']}. {texts['freeze_datetime_value_explanation']}"
@@ -390,10 +406,10 @@ def _combined_rules(question: BenchQuestion, due: str, method: AskingMethod) -> 
     """
 
     def filled(part: Mapping[str, Any]) -> dict[str, str]:
-        return {name: _filled(value, due, "the date") for name, value in part.items()}
+        return {name: _with_dates(value, due, "the date") for name, value in part.items()}
 
     both = list(map(filled, question.parts))
-    rules = {"Task": _filled(question.texts["question"], due, "the date")}
+    rules = {"Task": _with_dates(question.texts["question"], due, "the date")}
     for number, texts in enumerate(both, 1):
         rules[f"Question {number}"] = texts["question"]
     for number, texts in enumerate(both, 1):
@@ -414,8 +430,11 @@ def _combined_rules(question: BenchQuestion, due: str, method: AskingMethod) -> 
 FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def _filled(value: Any, due: str, day: str | None) -> str:
-    """Return a question's text with its dates filled in; empty if it has none."""
+def _with_dates(value: Any, due: str, day: str | None) -> str:
+    """Return a question's text with its dates filled in; empty if there is no text.
+
+    Without a day its place is left as it is.
+    """
     if value == "N/A":
         return ""
 
@@ -425,12 +444,12 @@ def _filled(value: Any, due: str, day: str | None) -> str:
     return text.strip()
 
 
-def _instant(text: Any, otherwise: datetime) -> datetime:
-    """Return the instant in a text, or the fallback if it names none."""
+def _instant(text: Any, fallback: datetime) -> datetime:
+    """Return the instant in a text, in UTC, or the fallback if it names none."""
     try:
         at = datetime.fromisoformat(str(text))
     except ValueError:
-        return otherwise
+        return fallback
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
@@ -444,14 +463,16 @@ def sample_view(config: Config, snapshot: Snapshot) -> tuple[View, Fraction]:
     for listing in snapshot.shown:
         questions[listing.market.series or listing.market.id].append(listing)
 
+    # Every n-th question, with n rounded up, so that at most about SAMPLED are taken.
     step = -(-len(questions) // SAMPLED) or 1
-    sampled = list(questions.values())[::step]
-    part = replace(snapshot, shown=tuple(chain.from_iterable(sampled)))
+    sampled_questions = list(questions.values())[::step]
+    sample = replace(snapshot, shown=tuple(chain.from_iterable(sampled_questions)))
 
     account = Holdings(cash=config.cohorts.bankroll)
-    mark = mark_all({"": account}, part)[""]
-    view = View(snapshot=part, holdings=account, mark=mark, rules=config.rules, seed=1)
-    return view, Fraction(len(questions), max(len(sampled), 1))
+    mark = mark_all({"": account}, sample)[""]
+    view = View(snapshot=sample, holdings=account, mark=mark, rules=config.rules, seed=1)
+    set_to_sample = Fraction(len(questions), max(len(sampled_questions), 1))
+    return view, set_to_sample
 
 
 # ── playing ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -514,8 +535,9 @@ def answered_agents(record: Record, cohorts: Sequence[StoredCohort]) -> set[str]
     """Return the agents of these cohorts that have answered, or will since their cohort is open."""
     agents = set[str]()
     for stored in cohorts:
+        is_open = stored.ended_at is None
         for usage in record.read(read_answer_usage, stored.id):
-            if stored.ended_at is None or usage.status in OVER:
+            if is_open or usage.status in OVER:
                 agents.add(usage.agent)
     return agents
 
@@ -550,7 +572,7 @@ async def play_set(
 # ── what they answered ───────────────────────────────────────────────────────────────────────────────────
 
 
-AS_NAMED_THERE = {
+BENCHMARK_NAMES = {
     ("constant", "always-0"): "Always 0",
     ("constant", "always-0.5"): "Always 0.5",
     ("constant", "always-1"): "Always 1",
@@ -559,7 +581,7 @@ AS_NAMED_THERE = {
     ("naive", "naive"): NAIVE,
 }
 """What the benchmark calls the forecasters that ask no model, by kind and name."""
-UNNAMED = ("constant", "random", "market", "naive")
+METHOD_FREE_KINDS = ("constant", "random", "market", "naive")
 """Kinds whose answers don't depend on the method."""
 
 
@@ -593,19 +615,19 @@ def newest_answers(
     connection: Connection, question_set: QuestionSet, agent: str, cohort: int | None
 ) -> RecordedAnswers:
     """Return the newest answers to a set of an agent, by its name or its board's, or those in a cohort."""
-    names: dict[str, None] = {}
-    own: list[RecordedAnswers] = []
+    agents_with_answers: dict[str, None] = {}
+    own_answers: list[RecordedAnswers] = []
     for answers in read_recorded_answers(connection, [question_set.due]):
         if cohort in (None, answers.cohort):
-            names[answers.agent] = None
+            agents_with_answers[answers.agent] = None
             if agent in (answers.agent, answers.filed.model):
-                own.append(answers)
+                own_answers.append(answers)
 
-    if not own:
+    if not own_answers:
         message = f"there are no answers of {agent!r} to {question_set.name}"
-        known = ", ".join(names) or "none yet: arena study forecastbench run"
-        raise ArenaError("no_answers", message, f"agents with answers: {known}")
-    return max(own, key=lambda answers: answers.cohort)
+        names = ", ".join(agents_with_answers) or "none yet: arena study forecastbench run"
+        raise ArenaError("no_answers", message, f"agents with answers: {names}")
+    return max(own_answers, key=lambda answers: answers.cohort)
 
 
 def _cohort_answers(connection: Connection, stored: StoredCohort) -> Iterator[RecordedAnswers]:
@@ -637,21 +659,22 @@ def _recorded(
 ) -> RecordedAnswers:
     """Return the forecasts of an entrant under the name by which the benchmark's board shows it."""
     method = method_of(cohort)
-    name = AS_NAMED_THERE.get((entrant.kind, entrant.name), entrant.name)
-    if entrant.kind not in UNNAMED:
-        name = f"{entrant.name} ({method.words})"
+    board_name = BENCHMARK_NAMES.get((entrant.kind, entrant.name), entrant.name)
+    if entrant.kind not in METHOD_FREE_KINDS:
+        board_name = f"{entrant.name} ({method.words})"
     lab = str(entrant.settings.get("model") or ARENA).partition("/")[0]
 
     rows = list[BenchForecast]()
     reasons = {}
     for forecast in forecasts:
-        key = questions.get(forecast.market_id)
-        if key is not None:
-            rows.append(BenchForecast(len(rows) + 1, *key, forecast.probability))
-            reasons[key] = forecast.reason
+        asked = questions.get(forecast.market_id)
+        if asked is not None:
+            row_number = len(rows) + 1
+            rows.append(BenchForecast(row_number, *asked, forecast.probability))
+            reasons[asked] = forecast.reason
 
-    file = f"cohort {cohort.number}, {entrant.name}"
-    filed = ForecastFile(file, ARENA, name, lab, question_set.name, question_set.due, tuple(rows))
+    origin = f"cohort {cohort.number}, {entrant.name}"
+    filed = ForecastFile(origin, ARENA, board_name, lab, question_set.name, question_set.due, tuple(rows))
     return RecordedAnswers(cohort.number, entrant.name, method, filed, reasons)
 
 

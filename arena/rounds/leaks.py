@@ -89,11 +89,13 @@ def probed_replay(
     """
     agents = replay_agents(names, base)
     kept = {agent.name: agent for agent in agents if model_settings(agent.settings) is None}
+
+    # Leaving out an agent may take away what another one is made from.
     while True:
-        lost = [agent.name for agent in kept.values() if not kept.keys() >= set(agent.of)]
-        if not lost:
+        without_source = [agent.name for agent in kept.values() if not kept.keys() >= set(agent.of)]
+        if not without_source:
             break
-        for name in lost:
+        for name in without_source:
             del kept[name]
 
     if not kept:
@@ -119,35 +121,37 @@ async def probe_leaks(
     seed = season.config.seed
     times, _ = season.times()
     chosen = instants(times, count, Random(f"{seed}/leaks"))
-    steps = sum(2 * times.index(at) + 2 for at in chosen)
-    done = 0
 
-    def step(_done: int, _of: int) -> None:
-        nonlocal done
-        done += 1
-        played(min(done, steps), steps)
+    # Each instant is played up to twice: as recorded, and with another future.
+    step_count = sum(2 * (times.index(at) + 1) for at in chosen)
+    steps_done = 0
+
+    def count_step(_done: int, _of: int) -> None:
+        nonlocal steps_done
+        steps_done += 1
+        played(min(steps_done, step_count), step_count)
 
     compared = dict[datetime, Counter[str]]()
     counts = dict[datetime, Counter[str]]()
     differences = list[Leak]()
     with closing(Record.open(str(scratch / "as-recorded.db"))) as record, watched(probed.folder) as opened:
         for number, at in enumerate(chosen):
-            await play_until(at, season, record, step)
+            await play_until(at, season, record, count_step)
 
             altered = scratch / f"future-{number}"
             alter(probed.folder, bundle, at, seed + number, altered)
             future = open_bundle(altered)  # held while it is played, so that it is read once
             with closing(Record.open(str(scratch / f"future-{number}.db"))) as again:
-                await play_until(at, probed.season(altered, future), again, step)
+                await play_until(at, probed.season(altered, future), again, count_step)
 
                 compared[at] = Counter()
                 counts[at] = Counter()
-                for kind, stored, changed in _pairs(record, again):
+                for kind, fact, other_fact in _facts_side_by_side(record, again):
                     compared[at][kind] += 1
-                    if stored != changed:
+                    if fact != other_fact:
                         counts[at][kind] += 1
                         if counts[at][kind] <= LISTED:
-                            differences.append(Leak(at, kind, stored, changed))
+                            differences.append(Leak(at, kind, known=fact, changed=other_fact))
 
     return LeakProbe(compared, counts, tuple(differences), tuple(sorted(opened)), probed.left_out)
 
@@ -174,7 +178,9 @@ async def play_until(
         await play_replay(part, world, record, played)
 
 
-def _pairs(record: Record, again: Record) -> Iterator[tuple[str, FactLine | None, FactLine | None]]:
+def _facts_side_by_side(
+    record: Record, again: Record
+) -> Iterator[tuple[str, FactLine | None, FactLine | None]]:
     """Yield the kinds and facts of two records in pairs, with None for a missing fact."""
     with record.reading() as connection, again.reading() as other_connection:
         facts = _facts(connection)
@@ -225,12 +231,17 @@ def _note_opened(event: str, arguments: tuple[Any, ...]) -> None:
         return
 
     for folder, opened in _WATCHED:
-        if path.resolve().parent == folder:
-            callers = _calling_files()
-            if not any(Path(file).as_posix().endswith(_VENUE) for file in callers):
-                inner = (__file__, "<", *_LIBRARY, str(Path(alter.__code__.co_filename).parent))
-                opener = next((file for file in callers if not file.startswith(inner)), "somebody")
-                opened.add(f"{path.name} by {opener}")
+        if path.resolve().parent != folder:
+            continue
+
+        callers = _calling_files()
+        if any(Path(file).as_posix().endswith(_VENUE) for file in callers):
+            continue
+
+        # This module, the standard library and the reader of bundles open files only for their caller.
+        intermediaries = (__file__, "<", *_LIBRARY, str(Path(alter.__code__.co_filename).parent))
+        opener = next((file for file in callers if not file.startswith(intermediaries)), "somebody")
+        opened.add(f"{path.name} by {opener}")
 
 
 def _calling_files() -> list[str]:

@@ -72,17 +72,17 @@ async def line_up_cost(
     by_agent = {}
     for estimate in estimates:
         if not estimate.trouble:
-            uses = UsageBounds(estimate.low, estimate.expected, estimate.high)
-            by_agent[estimate.agent] = _by_span(uses, counts, stops)
+            bounds = UsageBounds(estimate.low, estimate.expected, estimate.high)
+            by_agent[estimate.agent] = _usage_by_span(bounds, counts, stops)
 
     total = None
     if len(by_agent) == len(estimates):
-        uses = UsageBounds(
+        bounds = UsageBounds(
             total_usage(estimate.low for estimate in estimates),
             total_usage(estimate.expected for estimate in estimates),
             total_usage(estimate.high for estimate in estimates),
         )
-        total = _by_span(uses, counts, stops)
+        total = _usage_by_span(bounds, counts, stops)
 
     warnings = [
         *_model_warnings(config, estimates, today),
@@ -93,18 +93,20 @@ async def line_up_cost(
     return LineUpCost(counts, tuple(estimates), by_agent, total, tuple(warnings))
 
 
-def _by_span(uses: UsageBounds, counts: RoundCounts, stops: Mapping[str, int | None]) -> UsageBySpan:
-    """Return the use in each span from that of a round, limited by the budget."""
-    rounds = {"round": Fraction(1), "cohort": Fraction(counts.cohort), "month": counts.month}
+def _usage_by_span(
+    round_bounds: UsageBounds, counts: RoundCounts, stops: Mapping[str, int | None]
+) -> UsageBySpan:
+    """Return the use in each span from that of a round; no cost is above that at which the budget `stops`."""
+    rounds_by_span = {"round": Fraction(1), "cohort": Fraction(counts.cohort), "month": counts.month}
     spans = {}
-    for span, times in rounds.items():
+    for span, rounds in rounds_by_span.items():
         stop = stops[span]
         bounds = []
-        for used in (uses.low.times(times), uses.expected.times(times), uses.high.times(times)):
-            if used.cost is None or stop is None:
-                bounds.append(used)
-            else:
-                bounds.append(replace(used, cost=min(used.cost, stop)))
+        for round_usage in (round_bounds.low, round_bounds.expected, round_bounds.high):
+            usage = round_usage.times(rounds)
+            if usage.cost is not None and stop is not None:
+                usage = replace(usage, cost=min(usage.cost, stop))
+            bounds.append(usage)
         spans[span] = UsageBounds(*bounds)
 
     return UsageBySpan(**spans)
@@ -112,15 +114,16 @@ def _by_span(uses: UsageBounds, counts: RoundCounts, stops: Mapping[str, int | N
 
 def _model_warnings(config: Config, estimates: Sequence[Estimate], today: date) -> Iterator[LineUpWarning]:
     """Yield warnings about settings that agents' models don't support, the certain faults first."""
-    too_long = {estimate.agent: estimate.faults for estimate in estimates}
+    estimate_faults = {estimate.agent: estimate.faults for estimate in estimates}
     faults = []
     for agent in config.agents:
         model = model_settings(agent.settings)
         if model is not None:
-            found = (*model_faults(model, today), *too_long.get(agent.name, ()))
-            faults += [(agent.name, fault) for fault in found]
+            own_faults = (*model_faults(model, today), *estimate_faults.get(agent.name, ()))
+            faults += [(agent.name, fault) for fault in own_faults]
 
-    for name, fault in sorted(faults, key=lambda named: not named[1].certain):
+    faults.sort(key=lambda named: not named[1].certain)
+    for name, fault in faults:
         code = "cannot_answer" if fault.certain else "may_not_answer"
         yield LineUpWarning(code, "model", name, f"{name}: {fault.message}", fault.hint)
 
@@ -145,17 +148,17 @@ def _long_waits(config: Config) -> Iterator[LineUpWarning]:
     """
     cohorts = config.cohorts
     deciding = min(cohorts.keep_deciding, cohorts.count or cohorts.keep_deciding)
-    most = min(PLAY_WINDOW, cohorts.decide.every) * NEAR
+    longest_wait = min(PLAY_WINDOW, cohorts.decide.every) * NEAR
     for agent in config.agents:
         if not isinstance(agent.settings, DeskSettings):
             continue
         wait = timedelta(seconds=agent.settings.wait)
-        if wait * deciding > most:
+        if wait * deciding > longest_wait:
             times = f" for each of {deciding} cohorts" if deciding > 1 else ""
             message = (
                 f"{agent.name} may take {duration_text(wait)}{times}, and rounds come every "
                 f"{duration_text(cohorts.decide.every)}: later turns are played late, or skipped "
                 f"{duration_text(PLAY_WINDOW)} after the round's time"
             )
-            hint = f"set its `wait` to at most {duration_text(most / deciding)}, or decide less often"
+            hint = f"set its `wait` to at most {duration_text(longest_wait / deciding)}, or decide less often"
             yield LineUpWarning("long_wait", "model", agent.name, message, hint)

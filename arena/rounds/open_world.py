@@ -195,7 +195,9 @@ class OpenAdapters:
 
     def player(self, cohort: Cohort, entrant: Entrant) -> Player:
         """Return an entrant's agent and model, with the settings and prompts that its cohort has frozen."""
-        address = self._address(cohort, entrant)
+        address = self._server_address(cohort, entrant)
+
+        # Entrants that were frozen alike, in whatever cohorts, share one player.
         entrant_key = cohort.number, entrant.name, entrant.since, address
         if entrant_key not in self.players_by_entrant:
             prompts = {**cohort.prompts, **entrant.prompts}
@@ -208,21 +210,21 @@ class OpenAdapters:
 
     def changed(self, cohort: Cohort) -> list[Replacement]:
         """Return the entrants of a cohort whose settings in the current config are different."""
-        return changed_agents(self._newest(), cohort)
+        return changed_agents(self._current_config(), cohort)
 
-    def _newest(self) -> Config:
+    def _current_config(self) -> Config:
         """Return the config, reading it again if it was edited."""
-        newest = self.newest_config or self.config
-        if newest.hash and was_edited(newest):
-            newest = load_config(newest.file, allow=self._still_trusted)
-            self.newest_config = newest
-        return newest
+        config = self.newest_config or self.config
+        if config.hash and was_edited(config):
+            config = load_config(config.file, allow=self._code_trusted_at_start)
+            self.newest_config = config
+        return config
 
-    def _still_trusted(self, _document: Document) -> TrustedCode | None:
+    def _code_trusted_at_start(self, _document: Document) -> TrustedCode | None:
         """Return the code that was trusted when this process began."""
         return self.config.code
 
-    def _address(self, cohort: Cohort, entrant: Entrant) -> str:
+    def _server_address(self, cohort: Cohort, entrant: Entrant) -> str:
         """Return where an entrant's own server is by today's config, else where it was; empty without one.
 
         Raise `ServerUnknown` if nobody says where it is.
@@ -232,15 +234,15 @@ class OpenAdapters:
             return ""
 
         try:
-            config = self._newest()
-        except ConfigErrors:  # said where the round looks for replacements: addresses stay as they were
+            config = self._current_config()
+        except ConfigErrors:  # reported where the round looks for replacements: addresses stay as they were
             config = self.newest_config or self.config
         for agent in config.agents:
             model = model_settings(agent.settings)
             if (agent.name, agent.kind) == (entrant.name, entrant.kind) and model and model.base_url:
                 return model.base_url
 
-        address = self.record.read(_read_address, cohort.number, entrant.name) or frozen
+        address = self.record.read(_read_server_address, cohort.number, entrant.name) or frozen
         if not is_address(address):
             reason = f"its server's address is unknown: put {entrant.name} back into the config"
             raise ServerUnknown(f"{entrant.name} can't play any more: {reason}, with its base_url")
@@ -256,6 +258,8 @@ class OpenAdapters:
             model = model_settings(agent_kind.settings.model_validate(entrant.settings))
         except Exception:  # noqa: BLE001 - anyone's code: the turn fails, and says why
             return ""
+
+        # The key may have been written into `.env` since it was last read.
         if missing_key(model, os.environ):
             os.environ.update(environment(self.config.folder, os.environ))
         return missing_key(model, os.environ)
@@ -287,7 +291,7 @@ class OpenAdapters:
 
         model = model_settings(settings)
         if model is None:
-            ask = agent_kind.ask(settings, inputs) if agent_kind.ask else _no_model
+            ask = agent_kind.ask(settings, inputs) if agent_kind.ask else _ask_no_model
             wait = settings.wait if isinstance(settings, DeskSettings) else None
             return Player(agent, ask, lambda _: 0, looks_outside=agent_kind.looks_outside, wait=wait)
 
@@ -301,7 +305,7 @@ class OpenAdapters:
         )
 
 
-async def _no_model(prompt: Prompt) -> Call:
+async def _ask_no_model(prompt: Prompt) -> Call:
     """Return an error, in place of the model that an agent lacks."""
     error = CallError("other", "this agent has no model: its settings name none", retry=False)
     return Call(prompt, None, cost=0, error=error)
@@ -317,7 +321,7 @@ def was_edited(config: Config) -> bool:
     return file_hash(config.file) != config.hash or prompts != config.prompts
 
 
-def _read_address(connection: Connection, cohort: int, agent: str) -> str:
+def _read_server_address(connection: Connection, cohort: int, agent: str) -> str:
     """Return the address of an agent's server when its cohort began; empty if it is unknown."""
     query = (
         select(EntrantRow.address)

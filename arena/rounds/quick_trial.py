@@ -79,7 +79,8 @@ def past_questions() -> tuple[PastQuestion, ...]:
 
 def questions_to_ask(released: date | None) -> list[PastQuestion]:
     """Return the questions of a trial, starting with those asked after the model's release."""
-    return sorted(past_questions(), key=lambda question: not question.is_after(released))[:MOST]
+    later_first = sorted(past_questions(), key=lambda question: not question.is_after(released))
+    return later_first[:MOST]
 
 
 def question_view(questions: Sequence[PastQuestion]) -> View:
@@ -119,19 +120,23 @@ def asking_cost(settings: llm.Settings, questions: Sequence[PastQuestion]) -> tu
     The most is less than the worst that every call could cost: asking stops there.
     """
     expected = 0
-    worst = []
+    worst_costs = []
     for start in range(0, len(questions), TOGETHER):
-        prompt = render(TEMPLATE, question_view(questions[start : start + TOGETHER]), prices=False)
-        sent = sum(len(message.content.encode()) for message in prompt.messages) // BYTES_A_TOKEN
-        usage = TokenUsage(sent, TOKENS_A_QUESTION * TOGETHER + expected_thinking(settings))
-        usual = usage_cost(settings, usage)
-        most = worst_case(prompt, settings)
-        if usual is None or most is None:
+        view = question_view(questions[start : start + TOGETHER])
+        prompt = render(TEMPLATE, view, prices=False)
+
+        tokens_in = sum(len(message.content.encode()) for message in prompt.messages) // BYTES_A_TOKEN
+        tokens_out = TOKENS_A_QUESTION * TOGETHER + expected_thinking(settings)
+        expected_cost = usage_cost(settings, TokenUsage(tokens_in, tokens_out))
+        worst_cost = worst_case(prompt, settings)
+        if expected_cost is None or worst_cost is None:
             return None
 
-        expected += usual
-        worst.append(most)
-    return expected, min(sum(worst), OVERRUN * expected + AT_ONCE * max(worst))
+        expected += expected_cost
+        worst_costs.append(worst_cost)
+
+    asking_stops_at = OVERRUN * expected + AT_ONCE * max(worst_costs)
+    return expected, min(sum(worst_costs), asking_stops_at)
 
 
 @dataclass
@@ -179,8 +184,10 @@ class QuickTrial:
 
     @property
     def cost(self) -> int | None:
-        """Return the cost so far; None if it is unknown."""
-        return self.spent or (None if self.most is None else 0)
+        """Return the cost so far; None if no price is known."""
+        if self.spent == 0 and self.most is None:
+            return None
+        return self.spent
 
     async def run(self) -> None:
         """Ask until time is up, all questions are asked, or answers stop coming."""
@@ -190,20 +197,21 @@ class QuickTrial:
                 # The first call is made alone: it loads the model, and settles which form of answer it takes.
                 await self._ask_next()
                 self.warm_at = self.timer()
-                await llm.gather_or_cancel(self._ask_on() for _ in range(AT_ONCE))
+                await llm.gather_or_cancel(self._ask_while_time_left() for _ in range(AT_ONCE))
         except TimeoutError:
             self.ended = f"it was ended after {PATIENCE * self.seconds:.0f} s"
         finally:
             self.took = self.timer() - self.started
 
-    async def _ask_on(self) -> None:
+    async def _ask_while_time_left(self) -> None:
         """Ask while another call is likely to be answered in time."""
         while self.asked < len(self.questions) and not self.ended:
-            # Right for a server that answers one call at a time, and for one that answers all at once.
+            # A call takes as long as the ended ones took, AT_ONCE at a time. That is right for a server which
+            # answers one call at a time, and for one that answers all at once.
             ended_calls = max(self.asked // TOGETHER - AT_ONCE, 1)
-            next_takes = AT_ONCE * (self.timer() - self.warm_at) / ended_calls
-            left = self.seconds - (self.timer() - self.started)
-            if self.asked >= LEAST and next_takes > left:
+            next_call_takes = AT_ONCE * (self.timer() - self.warm_at) / ended_calls
+            time_left = self.seconds - (self.timer() - self.started)
+            if self.asked >= LEAST and next_call_takes > time_left:
                 return
             await self._ask_next()
 

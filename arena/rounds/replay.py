@@ -86,16 +86,16 @@ class Replay:
             )
             raise ArenaError("nothing_to_replay", message, "choose other dates with --start and --end")
 
-        newest = decisions[-1]
-        if self.ends_at <= newest:
+        last_decision = decisions[-1]
+        if self.ends_at <= last_decision:
             return decisions, []
 
         later = {self.ends_at}
-        for at in self.learnt:
-            weeks = -((newest - at) // WEEK)  # rounded up
-            look = newest + weeks * WEEK
-            if newest < look < self.ends_at:
-                later.add(look)
+        for learnt_at in self.learnt:
+            weeks = -((last_decision - learnt_at) // WEEK)  # rounded up
+            settled_at = last_decision + weeks * WEEK
+            if last_decision < settled_at < self.ends_at:
+                later.add(settled_at)
         return decisions, sorted(later)
 
 
@@ -126,15 +126,15 @@ def arrange_replay(
     """
     assert bundle.first_price is not None
     assert bundle.last_price is not None
-    first = bundle.first_price
+    starts_from = bundle.first_price
     if start is not None:
-        first = _midnight(start)
+        starts_from = _midnight(start)
     ends_at = max(bundle.last_price, bundle.last_end or bundle.last_price)
     if end is not None:
         ends_at = _midnight(end)
 
-    config = _config(folder, bundle, base, agents, first)
-    plan = plan_of(config, first)
+    config = _replay_config(folder, bundle, base, agents, starts_from)
+    plan = plan_of(config, starts_from)
     learnt = set[datetime]()
     for record in bundle.markets.values():
         learnt.update(resolution.known_at for resolution in record.ends)
@@ -155,8 +155,8 @@ def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-def _config(
-    folder: Path, bundle: Bundle, base: Config | None, agents: Sequence[str], first: datetime
+def _replay_config(
+    folder: Path, bundle: Bundle, base: Config | None, agents: Sequence[str], starts_from: datetime
 ) -> Config:
     """Return the config of a replay: the base's own with the recording as its venue, or one of defaults."""
     line_up = replay_agents(agents, base)
@@ -183,10 +183,11 @@ def _config(
     if base.cohorts.rules_block.start_from == "realistic":
         changes["start_from"] = "replay"
     rules_block = base.cohorts.rules_block.model_copy(update=changes)
-    cohort_changes = {"first": base.cohorts.start.on_or_after(first).date(), "rules_block": rules_block}
+    cohort_changes = {"first": base.cohorts.start.on_or_after(starts_from).date(), "rules_block": rules_block}
 
     # A market must be on offer for as long as the rules allow its price to be old, in whole days.
-    days = max(Settings().price_days, -(-rules_block.rules.max_quote_age // DAY_SECONDS))
+    max_age_days = -(-rules_block.rules.max_quote_age // DAY_SECONDS)  # rounded up
+    days = max(Settings().price_days, max_age_days)
     return replace(
         base,
         markets=base.markets.model_copy(update={"venue": VENUE}),
@@ -385,6 +386,8 @@ def market_brier(bundle: Bundle) -> dict[str, Any]:
     for record in bundle.markets.values():
         if not record.ends:
             continue
+
+        # The last end is the one that counts; the first one is when it became known.
         outcome = record.ends[-1].outcome
         quote = record.quote(record.ends[0].known_at - PRICE_AHEAD)
         if outcome is not None and quote is not None and quote.mid is not None:

@@ -61,7 +61,7 @@ def settle_named_market(
 ) -> Resolution:
     """Find a market by its name, and write its settlement in the same transaction."""
     at = read_wanted_instant(connection, None, now)
-    if REHEARSAL in read_jobs(connection):  # its time is not this machine's
+    if REHEARSAL in read_jobs(connection):  # the record's time is a pretended one, not this machine's
         at = read_newest_instant(connection, BEGINNING) + TICK
     market = find_market(connection, name, at).listing.market.id
     return settle_by_hand(connection, replace(decided, market_id=market), at)
@@ -101,16 +101,18 @@ def settle_by_hand(connection: Connection, decision: HandSettlement, at: datetim
     on one whose venue has said how it ended.
     """
     market = decision.market_id
-    _check_world(connection, market)
+    _check_is_live(connection, market)
 
-    ends = [end for end in read_resolutions(connection, [market], LATEST) if end.possible]
-    newest = max(ends, key=lambda end: end.version, default=None)
-    answer = _read_outcome(connection, decision)
-    _check_newest(decision, answer, newest)
+    known_ends = read_resolutions(connection, [market], LATEST)
+    possible_ends = [end for end in known_ends if end.possible]
+    newest = max(possible_ends, key=lambda end: end.version, default=None)
+    answer = _read_answer(connection, decision)
+    _check_may_settle(decision, answer, newest)
     if newest is None and market not in read_closed_since(connection, [market], at):
         hint = "arena run --sync reads the venue again; a market can be settled once it has closed"
         raise ArenaError("not_closed", f"{market} is open", hint)
 
+    # The decision is the next version of the market's end.
     version = 1
     known_at = at
     if newest is not None:
@@ -129,7 +131,7 @@ def settle_by_hand(connection: Connection, decision: HandSettlement, at: datetim
     return resolution
 
 
-def _check_world(connection: Connection, market: MarketId) -> None:
+def _check_is_live(connection: Connection, market: MarketId) -> None:
     """Raise `ArenaError` for a market that only its simulated or recorded world can resolve."""
     if market.startswith(f"{FORECASTBENCH}:"):
         message = f"{market} is a question of a benchmark, whose files resolve it"
@@ -142,7 +144,7 @@ def _check_world(connection: Connection, market: MarketId) -> None:
         raise ArenaError("not_live", message, "only markets of a live venue are settled by hand")
 
 
-def _read_outcome(connection: Connection, decision: HandSettlement) -> str:
+def _read_answer(connection: Connection, decision: HandSettlement) -> str:
     """Return a question's outcome as the record stores it; empty if called off, or of yes or no.
 
     Raise `ArenaError` if the market has no such outcome.
@@ -171,20 +173,20 @@ def _read_outcome(connection: Connection, decision: HandSettlement) -> str:
         raise ArenaError("bad_outcome", message, f'arena show market ID; or "{CALLED_OFF}"') from error
 
 
-def _check_newest(decision: HandSettlement, answer: str, newest: Resolution | None) -> None:
+def _check_may_settle(decision: HandSettlement, answer: str, newest: Resolution | None) -> None:
     """Raise `ArenaError` if the market's newest resolution rules out a settlement by hand."""
     market = decision.market_id
-    if newest is not None and not newest.by_hand:
+    if newest is not None and not newest.by_hand:  # the venue has said how it ended
         message = f"{market} was settled by its venue ({newest.source or 'without a source'})"
         raise ArenaError("settled", message, "a venue's word is corrected by the venue alone")
 
-    undecided = newest is None or newest.withdrawn
-    if decision.withdrawn and undecided:
-        raise ArenaError("no_decision", f"{market} has no decision to withdraw", "arena show market ID")
-
-    if newest is None or undecided or decision.withdrawn:
+    if newest is None or newest.withdrawn:
+        if decision.withdrawn:
+            raise ArenaError("no_decision", f"{market} has no decision to withdraw", "arena show market ID")
         return
-    if (newest.payout, newest.answer) == (decision.payout, answer):
+
+    is_same = (newest.payout, newest.answer) == (decision.payout, answer)
+    if is_same and not decision.withdrawn:
         message = f"{market} is settled so already, since {newest.known_at:%Y-%m-%d %H:%M} UTC"
         raise ArenaError("unchanged", message, "nothing was changed")
 
@@ -212,6 +214,8 @@ def read_closed_since(
     looks: dict[str, datetime] = {}
     for batch in batches(ids):
         looks.update(dict(connection.execute(LAST_LOOKS, {"ids": batch}).all()))
+
+    # What the newest catalogues no longer list was last looked at when they were read.
     gone = set(markets_gone_since(connection, BEGINNING))
     last_sync = connection.scalar(select(func.max(SyncRow.at)))
 

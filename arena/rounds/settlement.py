@@ -69,7 +69,7 @@ async def venue_answer(
     record: Record,
     decides: bool = True,
 ) -> Sequence[T]:
-    """Return a venue's answer, or None if it has none and asking again would not help.
+    """Return a venue's answer; an empty one if it has none and asking again would not help.
 
     Raise `VenueUnavailable` for a live venue that is down: it is asked again when the round is tried again.
     A made-up or recorded world, and a cohort that decides nothing, go on without: nothing is on offer, and
@@ -104,14 +104,14 @@ async def settle_cohort(
 ) -> tuple[str, ...]:
     """Ask how forecast and held markets ended, and pay what they pay.
 
-    Return notes on what was set aside in a cohort without money: a question gone from its folder, say.
+    Return notes on what was rejected in a cohort without money: a question gone from its folder, say.
     """
     unresolved = record.read(read_unresolved_markets, at - world.corrected_within)
-    set_aside: list[QuarantinedRecord] = []
+    rejected: list[QuarantinedRecord] = []
 
     async def ask() -> Sequence[Resolution]:
         ends = await world.venue(stored.cohort).resolutions(at, unresolved)
-        set_aside.extend(world.quarantined)
+        rejected.extend(world.quarantined)
         return ends
 
     answered = await venue_answer(ask(), stored, at, world, record, decides)
@@ -124,18 +124,18 @@ async def settle_cohort(
             held.add(market)
     ends = newest_resolutions(record.read(read_resolutions, sorted(held), at), at)
 
-    paid = {
-        stored.entrant_ids[name]: settle_resolved(ends, account, at) for name, account in accounts.items()
-    }
-    record.add_entries(paid)
-    return () if stored.cohort.rules.money else set_aside_notes(set_aside)
+    entries_by_entrant = {}
+    for name, account in accounts.items():
+        entries_by_entrant[stored.entrant_ids[name]] = settle_resolved(ends, account, at)
+    record.add_entries(entries_by_entrant)
+    return () if stored.cohort.rules.money else set_aside_notes(rejected)
 
 
-def set_aside_notes(set_aside: Sequence[QuarantinedRecord]) -> tuple[str, ...]:
+def set_aside_notes(rejected: Sequence[QuarantinedRecord]) -> tuple[str, ...]:
     """Return a note on quarantined records, with the reason of the first; none if there are none."""
-    if not set_aside:
+    if not rejected:
         return ()
-    return (f"{count_text(len(set_aside), 'record')} set aside: {set_aside[0].reason}",)
+    return (f"{count_text(len(rejected), 'record')} set aside: {rejected[0].reason}",)
 
 
 def learn_resolutions(
@@ -160,47 +160,52 @@ def pay_ended_cohorts(connection: Connection, at: datetime) -> None:
     for cohort_id, markets in unpaid.items():
         resolutions = read_resolutions(connection, markets, LATEST)
         newest_at = read_newest_time(connection, cohort_id) or at
-        paid_at = max(at, newest_at + TICK, *(resolution.known_at for resolution in resolutions))
+        known_times = [resolution.known_at for resolution in resolutions]
+        paid_at = max(at, newest_at + TICK, *known_times)
         ends = newest_resolutions(resolutions, paid_at)
 
         ledgers = read_ledgers(connection, cohort_id)
-        paid: dict[int, list[Entry]] = {}
-        after: dict[int, Holdings] = {}
-        for name, (entrant, _) in read_ledger_heads(connection, cohort_id).items():
+        new_entries: dict[int, list[Entry]] = {}
+        new_holdings: dict[int, Holdings] = {}
+        for name, (entrant_id, _) in read_ledger_heads(connection, cohort_id).items():
             account = fold(ledgers[name])
             entries = settle_resolved(ends, account, paid_at)
-            after[entrant] = fold(entries, account, sealed=True)
+            new_holdings[entrant_id] = fold(entries, account, sealed=True)
             if entries:
-                paid[entrant] = entries
-        if not paid:
+                new_entries[entrant_id] = entries
+        if not new_entries:
             continue
 
-        add_settlements(connection, paid)
-        snapshot_id = add_snapshot(connection, cohort_id, numbers[cohort_id], Snapshot(paid_at, ()), None)
-        put_marks(connection, snapshot_id, mark_at(after, paid_at, {}, DAY, paid_at))
+        add_settlements(connection, new_entries)
+        empty_snapshot = Snapshot(paid_at, ())
+        snapshot_id = add_snapshot(connection, cohort_id, numbers[cohort_id], empty_snapshot, None)
+        put_marks(connection, snapshot_id, mark_at(new_holdings, paid_at, {}, DAY, paid_at))
 
 
 async def settle_ended(at: datetime, world: World, record: Record) -> None:
     """Ask how markets ended at venues without an open cohort, and pay what was corrected."""
-    by_venue: dict[str, StoredCohort] = {}
-    venues_going_on: set[str] = set()
+    newest_by_venue: dict[str, StoredCohort] = {}
+    venues_in_play: set[str] = set()
     for stored in record.cohorts():
         venue = canonical([stored.cohort.venue, stored.cohort.venue_settings])
-        by_venue[venue] = stored
+        newest_by_venue[venue] = stored
         if stored.ended_at is None:
-            venues_going_on.add(venue)
-    for venue in venues_going_on:
-        del by_venue[venue]
-    if not by_venue:
+            venues_in_play.add(venue)
+
+    for venue in venues_in_play:
+        del newest_by_venue[venue]
+    if not newest_by_venue:
         return
 
+    # While a cohort plays elsewhere, a venue that is down stops nothing: it is asked again at the next time.
+    all_ended = not venues_in_play
     markets = record.read(read_unresolved_markets, at - world.corrected_within)
-    for stored in by_venue.values():
+    for stored in newest_by_venue.values():
         question = world.venue(stored.cohort).resolutions(at, markets)
-        answered = await venue_answer(question, stored, at, world, record, decides=not venues_going_on)
+        answered = await venue_answer(question, stored, at, world, record, decides=all_ended)
         record.write(learn_resolutions, answered, at, live=stored.cohort.stamp == "live")
 
-    if not venues_going_on:
+    if all_ended:
         record.write(put_job, JobState(CORRECTIONS, at, world.now(), world.now()))
 
 
@@ -208,17 +213,19 @@ def next_look(
     record: Record,
     cohorts: Sequence[StoredCohort],
     world_is_live: bool,
-    within: timedelta,
+    corrected_within: timedelta,
     pretended: bool = False,
 ) -> datetime | None:
-    """Return when ends are next asked for if no cohort is open; None once no end or correction may come.
+    """Return when ends are next asked for if no cohort is open; None while one is, or if none may come.
 
     On a `pretended` clock a live world is asked for corrections alone: its markets end by the real one.
     """
     for stored in cohorts:
         if stored.ended_at is None:
             return None
-    return record.read(_next_look, world_is_live, within, not (world_is_live and pretended))
+
+    awaits_ends = not (world_is_live and pretended)
+    return record.read(_read_next_look, world_is_live, corrected_within, awaits_ends)
 
 
 WAS_SHOWN = exists().where(clause(SnapshotItemRow.market_id == ResolutionRow.market_id))
@@ -228,31 +235,36 @@ LAST_LOOK = select(JobRow.due_at).where(
 )
 
 
-def _next_look(connection: Connection, live: bool, within: timedelta, awaits: bool) -> datetime | None:
+def _read_next_look(
+    connection: Connection, live: bool, corrected_within: timedelta, awaits_ends: bool
+) -> datetime | None:
     """Return when to ask for ends again in a record without an open cohort; None once none may come.
 
-    Where it `awaits` them, ends of markets that nobody holds are asked for too. Corrections may come until
+    Where it `awaits_ends`, those of markets that nobody holds are asked for too. Corrections may come until
     so long after the last end or correction: after it was learnt in a `live` world, in another after it could
-    be known, however late one looks. What is still owed is paid at once.
+    be known, however late one looks. What is still owed is paid with the next look.
     """
-    newest = read_newest_time(connection)
-    if newest is None:
+    newest_at = read_newest_time(connection)
+    if newest_at is None:
         return None
 
-    looked_at = connection.scalar(LAST_LOOK)
-    asked = max(newest, looked_at or newest)
-    every = DAY if live else WEEK
-    if awaits and count_awaited_ends(connection, asked - ASKED_WITHIN):
-        return asked + every
+    corrections_read_at = connection.scalar(LAST_LOOK)
+    last_look = max(newest_at, corrections_read_at or newest_at)
+    next_regular_look = last_look + (DAY if live else WEEK)
+    if awaits_ends and count_awaited_ends(connection, last_look - ASKED_WITHIN):
+        return next_regular_look
 
-    learnt, known = connection.execute(LAST_ENDS).one()
-    if learnt is None:
+    last_learnt_at, last_known_at = connection.execute(LAST_ENDS).one()
+    if last_learnt_at is None:
         return None
 
-    last = learnt if live else known
-    if asked < last + within:
-        return min(asked + every, last + within)
-    return asked + every if read_unpaid_markets(connection) else None
+    last_end = last_learnt_at if live else last_known_at
+    final_at = last_end + corrected_within
+    if last_look < final_at:
+        return min(next_regular_look, final_at)
+    if read_unpaid_markets(connection):
+        return next_regular_look
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,14 +295,15 @@ async def sync_venue(
     record: Record,
     at: datetime,
     quarantined: list[QuarantinedRecord],
-    stored: Callable[[int, int], None] = lambda _done, _of: None,
-    within: timedelta | None = None,
+    on_stored: Callable[[int, int], None] = lambda _done, _of: None,
+    ends_within: timedelta | None = None,
     wanted: CatalogueFilter = EVERY_MARKET,
 ) -> VenueSync:
-    """Read what is wanted of a venue's catalogue; unless it is None `within` what time, how markets ended.
+    """Read what is wanted of a venue's catalogue, and how markets ended unless `ends_within` is None.
 
-    `quarantined` is where the venue reports to. A catalogue that can't be read, or is incomplete, is an
-    error, and what was quarantined until then is kept. Ends that can't be read are returned as `trouble`.
+    `ends_within` is for how long after an end corrections are asked for. `quarantined` is where the venue
+    reports to. A catalogue that can't be read, or is incomplete, is an error, and what was quarantined until
+    then is kept. Ends that can't be read are returned as `trouble`.
     """
     try:
         catalogue = await venue.catalogue(at, wanted)
@@ -300,15 +313,15 @@ async def sync_venue(
         raise venue_error(error) from error
 
     synced = record.write(
-        add_catalogue, source, catalogue.listings, at, quarantined, stored, wanted, catalogue.left_out
+        add_catalogue, source, catalogue.listings, at, quarantined, on_stored, wanted, catalogue.left_out
     )
 
     quarantined_before = len(quarantined)
     new_ends = 0
     trouble = None
-    if within is not None:
+    if ends_within is not None:
         try:
-            new_ends = await sync_resolutions(venue, source, record, at, within)
+            new_ends = await sync_resolutions(venue, source, record, at, ends_within)
         except VenueError as error:
             trouble = error
         record.quarantine(quarantined[quarantined_before:], at)
@@ -317,17 +330,19 @@ async def sync_venue(
 
 
 async def sync_resolutions(
-    venue: Venue, source: VenueSource, record: Record, at: datetime, within: timedelta
+    venue: Venue, source: VenueSource, record: Record, at: datetime, corrected_within: timedelta
 ) -> int:
     """Ask how markets ended that were played or have lost their price, and return how many ends were new.
 
-    Of those that have ended it is asked until so long after the last thing that was learnt of them.
+    Corrections are asked for until so long after the last thing that was learnt of a market.
     """
-    played = record.read(read_unresolved_markets, at - within)
+    played = record.read(read_unresolved_markets, at - corrected_within)
     gone = record.read(markets_gone_since, at - ASKED_WITHIN)
     asked = {*played, *gone}
     answered: Sequence[Resolution] = []
     if asked:
         answered = await venue.resolutions(at, sorted(asked))
-    answers = [resolution for resolution in answered if resolution.market_id in asked]
-    return record.write(learn_resolutions, answers, at, live=source.stamp == "live")
+
+    # A venue may answer with more than it was asked for.
+    asked_resolutions = [resolution for resolution in answered if resolution.market_id in asked]
+    return record.write(learn_resolutions, asked_resolutions, at, live=source.stamp == "live")

@@ -60,29 +60,29 @@ MARKETS_OF_EVENTS = (
 
 def read_siblings(connection: Connection, snapshot: Snapshot) -> dict[str, tuple[Listing, ...]]:
     """Return the other open markets of each event, as known an hour before the snapshot's time."""
-    inside = set[str]()
+    snapshot_ids = set[str]()
     events = set[str]()
     for listing in snapshot:
-        inside.add(listing.market.id)
+        snapshot_ids.add(listing.market.id)
         events.add(listing.market.event_id)
 
     until = snapshot.at - SETTLED
-    known: dict[str, list[MarketId]] = defaultdict(list)
-    for event, market in connection.execute(MARKETS_OF_EVENTS, {"ids": sorted(events), "until": until}):
-        if market not in inside and len(known[event]) < MOST_SIBLINGS:
-            known[event].append(MarketId(market))
+    ids_by_event: dict[str, list[MarketId]] = defaultdict(list)
+    for event, market_id in connection.execute(MARKETS_OF_EVENTS, {"ids": sorted(events), "until": until}):
+        if market_id not in snapshot_ids and len(ids_by_event[event]) < MOST_SIBLINGS:
+            ids_by_event[event].append(MarketId(market_id))
 
     ids = list[MarketId]()
-    for markets in known.values():
-        ids += markets
+    for event_ids in ids_by_event.values():
+        ids += event_ids
     ended = {end.market_id for end in read_resolutions(connection, ids, until)} if ids else set()
 
     siblings: dict[str, tuple[Listing, ...]] = {}
     for listing in read_listings_as_of(connection, sorted(set(ids)), until):
-        page = listing.market
-        is_of_event = page.id in known[page.event_id]
-        if is_of_event and page.closes_at > snapshot.at and page.id not in ended:
-            siblings[page.event_id] = (*siblings.get(page.event_id, ()), listing)
+        market = listing.market
+        is_of_event = market.id in ids_by_event[market.event_id]  # a market may have moved to another event
+        if is_of_event and market.closes_at > snapshot.at and market.id not in ended:
+            siblings[market.event_id] = (*siblings.get(market.event_id, ()), listing)
     return siblings
 
 
@@ -121,18 +121,18 @@ def read_past_forecasts(
     at: datetime,
 ) -> dict[int, list[PastForecast]]:
     """Return the last forecasts of a cohort's entrants on these markets before a round, by entrant."""
-    asked = {"cohort_id": cohort_id, "at": at, "markets": sorted(markets), "entrants": sorted(entrants)}
+    parameters = {"cohort_id": cohort_id, "at": at, "markets": sorted(markets), "entrants": sorted(entrants)}
     past: dict[int, list[PastForecast]] = defaultdict(list)
-    for row in connection.execute(LAST_FORECASTS, asked):
-        stated = Forecast(
+    for row in connection.execute(LAST_FORECASTS, parameters):
+        forecast = Forecast(
             MarketId(row.market_id),
             stage=row.stage,
             reason=row.reason,
             millionths=row.probability,
             distribution=row.distribution,
         )
-        told = PastForecast(stated, row.number, row.at, row.question, row.mid, form=row.form)
-        past[row.entrant_id].append(told)
+        past_forecast = PastForecast(forecast, row.number, row.at, row.question, row.mid, form=row.form)
+        past[row.entrant_id].append(past_forecast)
     return past
 
 
@@ -164,6 +164,10 @@ def read_new_ends(
     """Return the resolutions of a cohort's earlier markets learnt since the last round, latest first."""
     times = {"since": since, "settled_since": since - SETTLED, "at": at, "settled": at - SETTLED}
     rows = connection.execute(NEW_ENDS, {"cohort_id": cohort_id, **times})
-    ends = {end.market_id: end for end in read_objects(Resolution, rows)}
-    newest = sorted(ends.values(), key=lambda end: (end.known_at, end.market_id), reverse=True)
-    return {end.market_id: end for end in newest[:MOST_ENDED]}
+
+    # Of several versions of an end, the last one stays.
+    newest_versions = {end.market_id: end for end in read_nouns(Resolution, rows)}
+    latest_first = sorted(
+        newest_versions.values(), key=lambda end: (end.known_at, end.market_id), reverse=True
+    )
+    return {end.market_id: end for end in latest_first[:MOST_ENDED]}

@@ -95,7 +95,7 @@ def recorded_setting(
     cohorts = read_cohorts(connection)
     own_cohorts = [stored for stored in cohorts if name in stored.entrant_ids]
     if not own_cohorts:
-        _check_planned(name, config, cohorts)
+        _check_in_config(name, config, cohorts)
 
     rounds = read_rounds_by_cohort(connection)
     times = set[datetime]()
@@ -114,18 +114,19 @@ def recorded_setting(
         return None
 
     if own_cohorts:
+        # The newest cohort comes first, then its latest round; for a newcomer it is the latest round of all.
         stored, stored_round = max(candidates, key=lambda pair: (pair[0].cohort.number, pair[1].at))
         agent = _as_in_round(connection, config, name, stored, stored_round)
         snapshot = _snapshot_of(connection, stored, stored_round)
         return TrialSetting(agent, stored_round, snapshot, stored.cohort.number, fresh=False)
 
     stored, stored_round = max(candidates, key=lambda pair: (pair[1].at, pair[0].cohort.number))
-    agent = _as_newcomer(config, name, stored, stored_round)
+    agent = _newcomer_at(config, name, stored, stored_round)
     snapshot = replace(_snapshot_of(connection, stored, stored_round), held=())
     return TrialSetting(agent, replace(stored_round, number=1), snapshot, stored.cohort.number)
 
 
-def _check_planned(name: str, config: Config, cohorts: Sequence[StoredCohort]) -> None:
+def _check_in_config(name: str, config: Config, cohorts: Sequence[StoredCohort]) -> None:
     """Raise `ArenaError` if the config has no agent of that name; the hint lists the agents."""
     names = [agent.name for agent in config.agents]
     if name in names:
@@ -141,11 +142,11 @@ def _check_planned(name: str, config: Config, cohorts: Sequence[StoredCohort]) -
 def newcomer_agent(config: Config, name: str, at: datetime) -> TrialAgent:
     """Return an agent as in a cohort that starts at a time, before any round was played."""
     planned, texts = freeze_cohort(config, 1, at)
-    return _only_agent(planned, name, texts)
+    return _agent_alone(planned, name, texts)
 
 
-def _as_newcomer(config: Config, name: str, stored: StoredCohort, stored_round: StoredRound) -> TrialAgent:
-    """Return a new agent, with a full bankroll and the config's rules, at the venue of another cohort."""
+def _newcomer_at(config: Config, name: str, stored: StoredCohort, stored_round: StoredRound) -> TrialAgent:
+    """Return a new agent as of a round, with a full bankroll and the config's rules, at a cohort's venue."""
     cohort = stored.cohort
     planned, texts = freeze_cohort(config, cohort.number + 1, stored_round.at)
     planned = replace(
@@ -157,14 +158,15 @@ def _as_newcomer(config: Config, name: str, stored: StoredCohort, stored_round: 
         evidence_settings=cohort.evidence_settings,
         guard=cohort.guard,
     )
-    return _only_agent(planned, name, texts, stored.id)
+    return _agent_alone(planned, name, texts, stored.id)
 
 
-def _only_agent(planned: Cohort, name: str, texts: Mapping[str, str], cohort_id: int = 0) -> TrialAgent:
-    """Return one agent of a cohort that has not started; no row has the id 0."""
+def _agent_alone(planned: Cohort, name: str, texts: Mapping[str, str], cohort_id: int = 0) -> TrialAgent:
+    """Return one agent of a cohort that has not started, with its opening account; no row has the id 0."""
     entrants = tuple(entrant for entrant in planned.entrants if entrant.name == name)
     stored = StoredCohort(cohort_id, replace(planned, entrants=entrants), {name: 0}, None)
-    return TrialAgent(stored, fold([open_account(planned.bankroll, planned.starts_at)]), texts)
+    account = fold([open_account(planned.bankroll, planned.starts_at)])
+    return TrialAgent(stored, account, texts)
 
 
 def _as_in_round(
@@ -176,15 +178,19 @@ def _as_in_round(
     planned, texts = freeze_cohort(config, cohort.number, at)
 
     # An agent that is no longer in the config keeps what its cohort has frozen.
-    before = entrants_by_name(cohort.entrants)[name]
-    after = entrants_by_name(planned.entrants).get(name, before)
-    prompts = cohort.prompts if after is before else planned.prompts
-    alone = replace(cohort, entrants=(after,), prompts=prompts)
-    kinds = config.extensions("kinds")
-    changed = setup_differences(agent_setup(cohort, before, kinds), agent_setup(alone, after, kinds))
+    frozen = entrants_by_name(cohort.entrants)[name]
+    current = entrants_by_name(planned.entrants).get(name, frozen)
+    prompts = cohort.prompts if current is frozen else planned.prompts
+    cohort_of_one = replace(cohort, entrants=(current,), prompts=prompts)
 
-    in_round = StoredCohort(stored.id, alone, {name: stored.entrant_ids[name]}, None)
-    return TrialAgent(in_round, _account_before(connection, stored, name, at), texts, changed)
+    kinds = config.extensions("kinds")
+    frozen_setup = agent_setup(cohort, frozen, kinds)
+    current_setup = agent_setup(cohort_of_one, current, kinds)
+    changed = setup_differences(frozen_setup, current_setup)
+
+    stored_alone = StoredCohort(stored.id, cohort_of_one, {name: stored.entrant_ids[name]}, None)
+    account = _account_before(connection, stored, name, at)
+    return TrialAgent(stored_alone, account, texts, changed)
 
 
 def _account_before(connection: Connection, stored: StoredCohort, name: str, at: datetime) -> Holdings:
@@ -203,7 +209,8 @@ def _snapshot_of(connection: Connection, stored: StoredCohort, stored_round: Sto
     taken = read_snapshot(connection, stored.id, stored_round.at)
     if taken is None:
         raise LookupError(f"the round at {stored_round.at} has no snapshot: run `arena admin verify`")
-    return taken[1]
+    _, snapshot = taken
+    return snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,16 +254,16 @@ class Trial:
     @property
     def worst(self) -> int | None:
         """Return the highest cost of the questions; None if that of some is unknown."""
-        return _total(question.worst for question in self.questions)
+        return _sum_or_unknown(question.worst for question in self.questions)
 
     @property
     def cost(self) -> int | None:
         """Return the cost of the calls; None if that of some is unknown."""
         calls = chain.from_iterable(question.calls for question in self.questions)
-        return _total(call.cost for call in calls)
+        return _sum_or_unknown(call.cost for call in calls)
 
 
-def _total(amounts: Iterable[int | None]) -> int | None:
+def _sum_or_unknown(amounts: Iterable[int | None]) -> int | None:
     """Return the sum of these amounts; None if one of them is unknown, which is not 0."""
     total = 0
     for amount in amounts:
@@ -285,9 +292,11 @@ async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, 
     (claim,) = claimed_turns([entrant], agent.stored, setting.round, setting.snapshot, trial_world, record)
     turn = await play_turn(claim, setting.round.number)
 
-    questions = tuple(_questions(record.calls, claim.player.worst_case))
-    decided = None if dry and questions else turn
-    return Trial(setting, claim.view.mark, missing, questions, decided)
+    questions = tuple(_questions_with_calls(record.calls, claim.player.worst_case))
+    if dry and questions:
+        # A stand-in answered in place of the model, so the turn says nothing.
+        return Trial(setting, claim.view.mark, missing, questions, turn=None)
+    return Trial(setting, claim.view.mark, missing, questions, turn)
 
 
 async def fresh_setting(agent: TrialAgent, at: datetime, world: World, record: DryRunRecord) -> TrialSetting:
@@ -325,7 +334,9 @@ def _without_model(
     return lambda cohort, entrant: replace(player(cohort, entrant), ask=ask)
 
 
-def _questions(calls: Sequence[Call], worst: Callable[[Prompt], int | None]) -> Iterator[TrialQuestion]:
+def _questions_with_calls(
+    calls: Sequence[Call], worst: Callable[[Prompt], int | None]
+) -> Iterator[TrialQuestion]:
     """Yield the questions with their calls: sample by sample, in the order in which they were asked."""
     attempts: dict[Prompt, list[Call]] = {}
     for call in sorted(calls, key=lambda call: call.prompt.sample):
@@ -345,7 +356,7 @@ def read_recorded_trial(connection: Connection, name: str, cohort: int | None, a
     for stored in cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), name):
         number = stored.cohort.number
         candidates += [(begun.at, number, stored, begun) for begun in rounds.get(stored.id, ())]
-    candidates.sort(key=itemgetter(0, 1), reverse=True)
+    candidates.sort(key=itemgetter(0, 1), reverse=True)  # the latest first, of several then the newest cohort
 
     hidden = read_hidden_rounds(connection)
     for round_at, _, stored, stored_round in candidates:
@@ -390,7 +401,7 @@ def _recorded_trial(
     missing = tuple(source for source in sources if source not in stated)
 
     calls = read_calls(connection, stored_round.id, [entrant_id])[entrant_id]
-    worst = {call.prompt: call.worst for call in calls}
-    questions = tuple(_questions(calls, worst.__getitem__))
+    worst_by_prompt = {call.prompt: call.worst for call in calls}
+    questions = tuple(_questions_with_calls(calls, worst_by_prompt.__getitem__))
     mark = mark_all({name: account}, snapshot, stored.cohort.rules.quote_age)[name]
     return Trial(setting, mark, missing, questions, turn)
