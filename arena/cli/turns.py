@@ -31,7 +31,7 @@ from arena.record.dry_run import open_or_empty
 from arena.record.model.cohort import Turn
 from arena.rounds.dry_run import dry_run
 from arena.rounds.trial import Trial, TrialQuestion, read_recorded_trial
-from arena.rounds.trial_data import hidden_in_markets, said_in, trial_data
+from arena.rounds.trial_data import distribution_in_words, hidden_in_markets, trial_data
 from markets.millionths import decimal
 from markets.model import Listing, MarketId
 from portfolio.model import Bet, Sale
@@ -218,10 +218,10 @@ def _forecast_columns(
         )
         columns.append(PROBABILITY)
     if any(has_answers):
-        answer_column = TableColumn(
-            "said", show=plain, value=lambda row: said_in(row, listings), narrow="wrap"
+        said = TableColumn(
+            "said", show=plain, value=lambda row: distribution_in_words(row, listings), narrow="wrap"
         )
-        columns.append(answer_column)
+        columns.append(said)
     columns.append(REASON)
     return columns
 

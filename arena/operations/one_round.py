@@ -27,9 +27,9 @@ def time_to_play(
     is_live = stamp_of(config) == "live"
     corrected_within = timedelta(seconds=config.cohorts.corrected_within)
     end_cohorts_over(plan, record)
-    look = next_look(record, record.cohorts(), is_live, corrected_within)
-    at = wanted or next_decision_time(plan, record, is_live, now, look, leave_failed)
-    check_decision_time(at, plan, record, is_live, now, look)
+    corrections_at = next_look(record, record.cohorts(), is_live, corrected_within)
+    at = wanted or next_decision_time(plan, record, is_live, now, corrections_at, leave_failed)
+    check_decision_time(at, plan, record, is_live, now, corrections_at)
     return at
 
 

@@ -59,16 +59,16 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
     at = stored.cohort.calendar.time(number)
     await finish_earlier_rounds(stored, at, world, record)
 
-    begun = record.read(read_taken_at, stored.id, at) is not None
+    was_begun = record.read(read_taken_at, stored.id, at) is not None
     replacements: list[Replacement] = []
     notes: tuple[str, ...] = ()
-    if not begun:
+    if not was_begun:
         notes = await settle_cohort(stored, at, world, record)
         offered = await offers_at(stored, at, world, record)
         snapshot = await take_snapshot(stored, at, world, record, number)
 
-        replacements, unchanged = new_settings(stored, number, world, record)
-        notes += unchanged
+        replacements, config_notes = new_settings(stored, number, world, record)
+        notes += config_notes
         if offered.note:
             notes = (*notes, offered.note)
         if not snapshot.shown:
@@ -81,14 +81,15 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
     stored_round = _read_round(stored, number, record)
     newest_at = record.read(read_newest_time, stored.id)
     seen_at = record.read(read_taken_at, stored.id, at) or at
-    late = is_late(stored.cohort, seen_at, world.now()) or (newest_at is not None and newest_at > at)
+    is_overtaken = newest_at is not None and newest_at > at
+    late = is_late(stored.cohort, seen_at, world.now()) or is_overtaken
 
     turns: list[Turn] = []
     if not stored_round.done:
         if not late:
             judge = judge_of(stored, stored_round, world, record)
             notes += await gather_evidence(stored, stored_round, world, record, judge)
-        turns = await finish_round(stored, stored_round, world, record, late, begun)
+        turns = await finish_round(stored, stored_round, world, record, late, was_begun)
 
     report = round_report(stored, stored_round, turns, record, notes)
     return replace(report, replaced=tuple(map(replacement_words, replacements)))
@@ -103,7 +104,8 @@ def _read_round(stored: StoredCohort, number: int, record: Record) -> StoredRoun
 def new_settings(
     stored: StoredCohort, number: int, world: World, record: Record
 ) -> tuple[list[Replacement], tuple[str, ...]]:
-    """Return the new settings of agents without a good turn, or why the config can't be read."""
+    """Return the new settings of agents without a good turn, and a note if the config can't be read."""
+    # After a round in which all turns were good, nobody is left without one.
     rounds = record.read(read_rounds, stored.id)
     last_statuses = record.read(read_turn_statuses, rounds[-1].id) if rounds else {}
     if PROVEN_STATUSES.issuperset(last_statuses.values()):
@@ -132,37 +134,45 @@ async def close_round(stored: StoredCohort, number: int, world: World, record: R
 def round_report(
     stored: StoredCohort,
     stored_round: StoredRound,
-    turns: list[Turn],
+    new_turns: list[Turn],
     record: Record,
     trouble: tuple[str, ...] = (),
 ) -> RoundReport:
-    """Return a report on what was just done in a round, and what is left."""
+    """Return a report on the turns that were just played in a round, and on what is left."""
     statuses = record.read(read_turn_statuses, stored_round.id)
-    failed = tuple(turn.entrant for turn in turns if turn.decision.status == "failed")
+    failed = tuple(turn.entrant for turn in new_turns if turn.decision.status == "failed")
     waiting = unfinished_turns(stored.entrant_ids, statuses)
     played = _read_round(stored, stored_round.number, record)
     if not stored_round.done:
         # Turns that another process has just played are tried again as well, unless one is at it.
-        tried = set[int]() if played.done else record.read(read_held_turns, stored_round.id)
-        all_failed = unfinished_turns(stored.entrant_ids, statuses, {"failed"})
-        waiting = tuple(name for name in all_failed if name in waiting or stored.entrant_ids[name] in tried)
-        failed = tuple(name for name in all_failed if name not in waiting)
+        held_ids = set[int]() if played.done else record.read(read_held_turns, stored_round.id)
+        unfinished = unfinished_turns(stored.entrant_ids, statuses, {"failed"})
+        waiting = tuple(
+            name for name in unfinished if name in waiting or stored.entrant_ids[name] in held_ids
+        )
+        failed = tuple(name for name in unfinished if name not in waiting)
 
-    refused = record.read(_read_stopped_entrants, stored_round.id) if failed else ()
-    stopped = [name for name in failed if stored.entrant_ids[name] in refused]
+    stopped_ids = record.read(_read_stopped_entrants, stored_round.id) if failed else ()
+    stopped = [name for name in failed if stored.entrant_ids[name] in stopped_ids]
 
-    without_forecasts = ("failed", "malformed", "declined")
-    bad = {name for name, key in stored.entrant_ids.items() if statuses.get(key) in without_forecasts}
-    own = [name for name in agents_to_correct_first(stored.cohort, bad) if name not in stopped]
-    unproven = record.read(read_unproven, stored.id) if own else ()
+    # Whom a person can correct: not those stopped by a budget, nor those made from an agent to be corrected.
+    bad_statuses = ("failed", "malformed", "declined")
+    without_forecasts = {
+        name for name, entrant_id in stored.entrant_ids.items() if statuses.get(entrant_id) in bad_statuses
+    }
+    correctable = [
+        name for name in agents_to_correct_first(stored.cohort, without_forecasts) if name not in stopped
+    ]
+
+    unproven_agents = record.read(read_unproven, stored.id) if correctable else ()
     unanswered = record.read(read_unanswered_turns, stored_round.id) if failed else []
-    away = {turn.agent for turn in unanswered if turn.awaited}
-    own_unproven: list[str] = []
+    awaited_agents = {turn.agent for turn in unanswered if turn.awaited}
+    unproven: list[str] = []
     kept: list[str] = []
-    for name in own:
-        if name in unproven:
-            own_unproven.append(name)
-        elif name in failed and name not in away:
+    for name in correctable:
+        if name in unproven_agents:
+            unproven.append(name)
+        elif name in failed and name not in awaited_agents:
             kept.append(name)
 
     # Where no time passes, a round that isn't over can wait for models that gave no answer.
@@ -173,10 +183,10 @@ def round_report(
         stored.cohort.number,
         stored_round.number,
         stored_round.at,
-        tuple(turns),
+        tuple(new_turns),
         failed=failed,
         stopped=tuple(stopped),
-        unproven=tuple(own_unproven),
+        unproven=tuple(unproven),
         kept=tuple(kept),
         waiting=waiting,
         trouble=trouble,
@@ -202,6 +212,7 @@ async def track_cohort(stored: StoredCohort, at: datetime, world: World, record:
     One that was paused in a round of this time is marked as that round ends: its fills come before.
     """
     await finish_earlier_rounds(stored, at, world, record)
+
     for stored_round in record.read(read_rounds, stored.id):
         if stored_round.at == at and not stored_round.done:
             return
@@ -257,12 +268,14 @@ def close_turns(
     """
     names = {stored.entrant_ids[name]: name for name in failed}
     live = stored.cohort.stamp == "live"
+
+    # A claim may be taken over once it is over; in live time every claim of such a turn is.
     is_over = (lambda _: True) if live else record.watch.is_over
     taken = record.write(claim_turns, stored_round.id, list(names), world.holder, is_over)
 
-    tried = [name for key, name in names.items() if key not in taken]
-    if tried:
-        raise busy_error(stored.cohort.number, stored_round.number, tried)
+    held_elsewhere = [name for entrant_id, name in names.items() if entrant_id not in taken]
+    if held_elsewhere:
+        raise busy_error(stored.cohort.number, stored_round.number, held_elsewhere)
 
 
 async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
@@ -271,15 +284,16 @@ async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World
     Where no time passes, turns that were never begun, or broken off, are played first; and a round whose
     models are away is not over, unless the user says so: that is an error.
     """
-    halted = stored.paused_at is not None or stored.stopped_at is not None
-    may_go_on = stored.cohort.stamp != "live" and not halted
+    is_halted = stored.paused_at is not None or stored.stopped_at is not None
+    may_go_on = stored.cohort.stamp != "live" and not is_halted
+
     for earlier in record.read(read_rounds, stored.id):
         if earlier.done or earlier.at >= at:
             continue
 
         statuses = record.read(read_turn_statuses, earlier.id)
-        left = unfinished_turns(stored.entrant_ids, statuses)
-        if may_go_on and (left or record.read(read_retried_turns, stored, earlier.id)):
+        missing = unfinished_turns(stored.entrant_ids, statuses)
+        if may_go_on and (missing or record.read(read_retried_turns, stored, earlier.id)):
             await play_round(stored, earlier.number, world, record)
         if may_go_on and not world.leaves_failed:
             check_models_answered(stored, earlier, record)
@@ -305,19 +319,20 @@ def check_models_answered(stored: StoredCohort, stored_round: StoredRound, recor
     raise ArenaError("unanswered", f"{name} still waits: {unanswered_text(away)}", hint, status=2)
 
 
-def busy_error(cohort: int, number: int, waiting: Sequence[str]) -> ArenaError:
-    """Return the error of a round whose turns are held by another process."""
-    message = f"another process plays {', '.join(waiting)} in round {number} of cohort {cohort}"
+def busy_error(cohort: int, round_number: int, agents: Sequence[str]) -> ArenaError:
+    """Return the error of a round in which another process holds the turns of these agents."""
+    message = f"another process plays {', '.join(agents)} in round {round_number} of cohort {cohort}"
     hint = "wait for it; if it died on another machine, the next try takes over within two minutes"
     return ArenaError("busy", message, hint, status=2)
 
 
 async def take_snapshot(
-    stored: StoredCohort, at: datetime, world: World, record: Record, number: int | None = None
+    stored: StoredCohort, at: datetime, world: World, record: Record, round_number: int | None = None
 ) -> Snapshot:
     """Take the snapshot of this time: the markets drawn for a round, and all that anyone holds.
 
-    A live market can only be looked at now, and how it stood then is lost: the snapshot says when it was.
+    Without a round number nothing is drawn. A live market can only be looked at now, and how it stood then is
+    lost: the snapshot says when it was.
     """
     cohort = stored.cohort
     venue = world.venue(cohort)
@@ -325,12 +340,13 @@ async def take_snapshot(
 
     drawn: list[MarketId] = []
     catalogue = ""
-    if number is not None:
+    if round_number is not None:
         offered = await offers_at(stored, at, world, record)
         catalogue = offered.catalogue
-        ended = {end.market_id for end in record.read(read_resolutions, ids_of(offered.listings), at)}
-        still_open = [listing for listing in offered.listings if listing.market.id not in ended]
-        seed = seed_for(cohort.seed, "draw", number)
+        ends = record.read(read_resolutions, ids_of(offered.listings), at)
+        ended_ids = {end.market_id for end in ends}
+        still_open = [listing for listing in offered.listings if listing.market.id not in ended_ids]
+        seed = seed_for(cohort.seed, "draw", round_number)
         drawn = ids_of(draw(still_open, cohort.universe, seed, at))
 
     held_ids: set[MarketId] = set()
@@ -340,7 +356,8 @@ async def take_snapshot(
     held = sorted(held_ids)
 
     question = venue.listings(world.now() if live else at, sorted(held_ids.union(drawn)))
-    answered = await venue_answer(question, stored, at, world, record, number is not None)
+    decides = round_number is not None
+    answered = await venue_answer(question, stored, at, world, record, decides)
     fresh = listings_by_id(answered)
     seen_at = max(world.now(), at) if live else None
 
@@ -368,21 +385,24 @@ async def offers_at(stored: StoredCohort, at: datetime, world: World, record: Re
     at the same moment share it too.
     """
     cohort = stored.cohort
-    key = cohort.venue, canonical(cohort.venue_settings), at
+    settings = canonical(cohort.venue_settings)
+    key = cohort.venue, settings, at
     if key in world.catalogues:
         return world.catalogues[key]
 
     read_at = world.now() - TICK if cohort.stamp == "live" else at
     offered = None
-    for earlier_key, earlier in world.catalogues.items():
-        if earlier_key[:2] == key[:2] and earlier.read_at == read_at:
-            offered = earlier
+    for (venue, venue_settings, _), other in world.catalogues.items():
+        if (venue, venue_settings) == (cohort.venue, settings) and other.read_at == read_at:
+            offered = other
             break
     if offered is None:
         offered = await read_catalogue(stored, at, read_at, world, record)
 
+    # Only the offers of one decision time are kept.
     for other_key in list(world.catalogues):
-        if other_key[2] != at:
+        _, _, other_time = other_key
+        if other_time != at:
             del world.catalogues[other_key]
     world.catalogues[key] = offered
     return offered
@@ -402,19 +422,19 @@ async def read_catalogue(
     wanted = filter_for([cohort.universe, *rules], max(read_at, at))
 
     async def ask() -> Sequence[tuple[Catalogue, int, str]]:
-        """Return a catalogue, the number of quarantined records, and a note on it."""
+        """Return a list of one: a catalogue, the number of quarantined records, and a note on it."""
         quarantined_before = len(world.quarantined)
         catalogue = await world.venue(cohort).catalogue(read_at, wanted)
         note = check_complete(record, source, catalogue, wanted, world.now(), at)
-        set_aside = world.quarantined[quarantined_before:]
+        rejected = world.quarantined[quarantined_before:]
         if not cohort.rules.money:
-            note = "; ".join(filter(None, (note, *set_aside_notes(set_aside))))
-        return [(catalogue, len(set_aside), note)]
+            note = "; ".join(filter(None, (note, *set_aside_notes(rejected))))
+        return [(catalogue, len(rejected), note)]
 
     answered = await venue_answer(ask(), stored, at, world, record)
-    if not answered:
+    if not answered:  # the venue is down, and the round goes on without it
         return OfferedMarkets(read_at, ())
-    catalogue, rejected, note = answered[0]
+    catalogue, rejected_count, note = answered[0]
 
     # A venue whose pages overlap lists a market twice, and an agent must not be asked twice.
     listings = list(listings_by_id(catalogue.listings).values())
@@ -428,7 +448,7 @@ async def read_catalogue(
         read_at,
         wanted=wanted,
         left_out=catalogue.left_out,
-        rejected=rejected,
+        rejected=rejected_count,
     )
     return OfferedMarkets(read_at, listings, synced.hash, note)
 
@@ -441,8 +461,10 @@ def _held_listing(fresh: Listing | None, before: Listing | None) -> Listing:
     return listing.priced(before)
 
 
-def mark_cohort(stored: StoredCohort, at: datetime, record: Record, ends: int | None = None) -> None:
-    """Mark all holdings of this time at the snapshot of this time, and end the round `ends`, if any."""
+def mark_cohort(
+    stored: StoredCohort, at: datetime, record: Record, ended_round_id: int | None = None
+) -> None:
+    """Mark all holdings of this time at the snapshot of this time, and end the round with this id, if any."""
     quoted = record.read(read_quotes, stored.id, at)
     if quoted is None:
         raise LookupError(f"cohort {stored.cohort.number} has no snapshot at {at}")
@@ -451,4 +473,4 @@ def mark_cohort(stored: StoredCohort, at: datetime, record: Record, ends: int | 
     accounts = record.holdings(stored.id, until=at)
     held = {stored.entrant_ids[name]: account for name, account in accounts.items()}
     marks = mark_at(held, at, quotes, stored.cohort.rules.quote_age, seen_at)
-    record.write(put_marks, snapshot_id, marks, ends)
+    record.write(put_marks, snapshot_id, marks, ended_round_id)

@@ -77,13 +77,13 @@ async def play_season(
     `tell` with a message while the season waits for a model.
     """
     times = season_times(plan_as_begun(plan, record), most)
-    tail = []
+    weekly_looks = []
     if not most:
-        tail = [times[-1] + number * WEEK for number in range(1, LONGEST_TAIL + 1)]
+        weekly_looks = [times[-1] + number * WEEK for number in range(1, LONGEST_TAIL + 1)]
     newest = record.read(read_newest_time) or times[0]
 
     with gc_seldom():
-        for number, at in enumerate((*times, *tail), 1):
+        for number, at in enumerate((*times, *weekly_looks), 1):
             if number > len(times) and not open_cohorts(record):
                 break
             # An older time is over, and must not be played with what has become known since.
@@ -91,11 +91,12 @@ async def play_season(
                 await play_until_answered(at, plan, world, record, tell)
             played(min(number, len(times)), len(times))
 
+        # Once all positions are settled, only corrections can still come.
         while not most:
-            look = next_look(record, record.cohorts(), False, world.corrected_within)
-            if look is None:
+            corrections_at = next_look(record, record.cohorts(), False, world.corrected_within)
+            if corrections_at is None:
                 break
-            await settle_ended(look, world, record)
+            await settle_ended(corrections_at, world, record)
 
 
 def plan_as_begun(plan: Plan, record: Record) -> Plan:
@@ -218,7 +219,7 @@ def _number_to_play(stored: StoredCohort, at: datetime, world: World, record: Re
 
 
 def _round_at(at: datetime, stored: StoredCohort, record: Record) -> StoredRound | None:
-    """Return the round that a cohort has begun at a time, if it has."""
+    """Return the round that a cohort has begun at a time; None if it has not."""
     rounds = record.read(read_rounds, stored.id)
     return next((stored_round for stored_round in rounds if stored_round.at == at), None)
 
@@ -292,18 +293,19 @@ def begin_cohort(at: datetime, plan: Plan, record: Record) -> Cohort:
 def start_cohort(cohort: Cohort, texts: Mapping[str, str], record: Record) -> None:
     """Write a cohort with the texts of its prompts, and deposit the bankroll of each entrant."""
     deposit = open_account(cohort.bankroll, cohort.starts_at)
-    record.write(add_cohort, cohort, texts, {entrant.name: deposit for entrant in cohort.entrants})
+    deposits = {entrant.name: deposit for entrant in cohort.entrants}
+    record.write(add_cohort, cohort, texts, deposits)
 
 
-def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record: Record) -> bool:
+def end_cohort_if_over(stored: StoredCohort, at: datetime, is_newest: bool, record: Record) -> bool:
     """End a cohort that has no round left to play, no position and no unpaid market; tell whether it did.
 
     Where there is no market, it goes on until all its questions have ended: no position would show that.
 
-    A cohort that is among the `newest` may still decide, even if it is paused, unless it was stopped. A
+    A cohort that is among the newest may still decide, even if it is paused, unless it was stopped. A
     round that never began is past once the cohort has a snapshot of that round's time or later.
     """
-    may_decide = newest and stored.stopped_at is None
+    may_decide = is_newest and stored.stopped_at is None
     last_round_at = stored.cohort.calendar.time(stored.cohort.rounds)
     if may_decide and last_round_at > at:
         return False
@@ -333,12 +335,13 @@ def end_cohorts_over(plan: Plan, record: Record, before: datetime | None = None)
     """
     stored_cohorts = record.cohorts()
     for stored in open_cohorts(record):
-        looked = record.read(read_newest_time, stored.id)
-        if looked is None or (before is not None and looked >= before):
+        snapshot_at = record.read(read_newest_time, stored.id)
+        if snapshot_at is None or (before is not None and snapshot_at >= before):
             continue
-        if record.read(has_marks, stored.id, looked):
-            newest = newest_cohort_numbers(stored_cohorts, looked, plan.keep_deciding)
-            end_cohort_if_over(stored, looked, stored.cohort.number in newest, record)
+
+        if record.read(has_marks, stored.id, snapshot_at):
+            newest = newest_cohort_numbers(stored_cohorts, snapshot_at, plan.keep_deciding)
+            end_cohort_if_over(stored, snapshot_at, stored.cohort.number in newest, record)
 
 
 def open_cohorts(record: Record) -> list[StoredCohort]:
@@ -351,13 +354,13 @@ def next_decision_time(
     record: Record,
     live: bool,
     now: datetime,
-    look: datetime | None = None,
+    corrections_at: datetime | None = None,
     leaves_failed: bool = False,
 ) -> datetime:
     """Return the default time to play: one that was interrupted, else the next or the due one.
 
-    A round that waits for answers of models counts as interrupted, unless `leaves_failed`. `look` is when to
-    ask for corrections once all cohorts have ended. Raise `ArenaError` if there is nothing to play.
+    A round that waits for answers of models counts as interrupted, unless `leaves_failed`. `corrections_at`
+    is when to ask for corrections once all cohorts have ended. Raise `ArenaError` if nothing is to be played.
     """
     newest = record.read(read_newest_time)
     newest_played = record.read(_read_newest_played_time)
@@ -374,7 +377,7 @@ def next_decision_time(
             return due[-1]
 
         following = plan.next_after(now)
-        if following is None and look is not None and look <= now:
+        if following is None and corrections_at is not None and corrections_at <= now:
             return now.replace(second=0, microsecond=0)
 
         if following is None:
@@ -389,8 +392,8 @@ def next_decision_time(
         # Every round is over: open positions are settled a whole number of weeks after the first one.
         # `arena run` may have marked them in between.
         last_weekly = newest_played - (newest_played - plan.first) % WEEK
-        weeks = max(1, -((last_weekly - newest) // WEEK))
-        following = last_weekly + weeks * WEEK if unended else look
+        weeks = max(1, -((last_weekly - newest) // WEEK))  # rounded up
+        following = last_weekly + weeks * WEEK if unended else corrections_at
 
     if following is None:
         raise ArenaError("over", "every round has been played", "arena board shows the results")
@@ -436,11 +439,12 @@ def _interrupted_times(
     return interrupted
 
 
-def season_time(plan: Plan, record: Record, now: datetime, within: timedelta) -> datetime:
+def season_time(plan: Plan, record: Record, now: datetime, corrected_within: timedelta) -> datetime:
     """Return the current time of a simulated or recorded season.
 
-    It is now once everything due by now is played, settled, and corrected `within` so long. Before that it
-    is the time of the newest snapshot, or of the first start: anything later is still in the season's future.
+    It is now once everything due by now is played and settled, and no correction may come any more. Before
+    that it is the time of the newest snapshot, or of the first start: anything later is still in the season's
+    future.
     """
     newest = record.read(read_newest_time)
     if newest is None:
@@ -451,11 +455,14 @@ def season_time(plan: Plan, record: Record, now: datetime, within: timedelta) ->
     if following is None and unended:
         return newest
 
-    coming = [following, next_look(record, unended, False, within)]
+    to_come = [following, next_look(record, unended, False, corrected_within)]
     for stored in unended:
-        coming.extend(unplayed_times(stored, record))
-    first = min(filter(None, coming), default=None)
-    return now if first is None or first > now else newest
+        to_come.extend(unplayed_times(stored, record))
+
+    first_to_come = min(filter(None, to_come), default=None)
+    if first_to_come is None or first_to_come > now:
+        return now
+    return newest
 
 
 def unplayed_times(stored: StoredCohort, record: Record) -> list[datetime]:
@@ -466,27 +473,28 @@ def unplayed_times(stored: StoredCohort, record: Record) -> list[datetime]:
     return [stored_round.at for stored_round in rounds if not stored_round.done]
 
 
-def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record, leaves_failed: bool) -> bool:
+def is_interrupted_at(at: datetime, stored: StoredCohort, record: Record, leaves_failed: bool) -> bool:
     """Tell whether playing a cohort at a time was interrupted.
 
     With only failed turns left it was not. But where no time passes, failed turns of a model that was
     unavailable, or refused a key, are played again, unless `leaves_failed`.
     """
-    if stored.cohort.starts_at > newest:
+    if stored.cohort.starts_at > at:
         return False
 
-    current = _round_at(newest, stored, record)
+    current = _round_at(at, stored, record)
     unfinished = current is not None and not current.done
     if unfinished and (stored.paused_at or stored.stopped_at):
         return False
-    if not record.read(has_marks, stored.id, newest):
+    if not record.read(has_marks, stored.id, at):
         return True
     if current is None or current.done:
         return False
 
     statuses = record.read(read_turn_statuses, current.id)
-    failed = unfinished_turns(stored.entrant_ids, statuses, {"failed"})
-    if not failed or unfinished_turns(stored.entrant_ids, statuses):
+    missing = unfinished_turns(stored.entrant_ids, statuses)
+    missing_or_failed = unfinished_turns(stored.entrant_ids, statuses, {"failed"})
+    if missing or not missing_or_failed:
         return True
     if leaves_failed or stored.cohort.stamp == "live":
         return False
@@ -494,7 +502,12 @@ def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record, le
 
 
 def check_decision_time(
-    at: datetime, plan: Plan, record: Record, live: bool, now: datetime, look: datetime | None = None
+    at: datetime,
+    plan: Plan,
+    record: Record,
+    live: bool,
+    now: datetime,
+    corrections_at: datetime | None = None,
 ) -> None:
     """Raise `ArenaError` for a future time, one before the last played, or one with nothing to do."""
     newest = record.read(read_newest_time)
@@ -504,7 +517,7 @@ def check_decision_time(
     decides = plan.starts_at(at) or any(stored.cohort.calendar.number_at(at) for stored in cohorts)
     is_weekly = not (at - plan.first) % WEEK
     settles = is_weekly and newest is not None and at >= newest and open_cohorts(record)
-    corrects = look is not None and at >= look
+    corrects = corrections_at is not None and at >= corrections_at
     if not (decides or settles or corrects):
         following = plan.next_after(at)
         hint = "every round is over by then"
@@ -563,20 +576,24 @@ def cohort_overviews(connection: Connection, keep: int, now: datetime) -> list[C
     overviews = []
     for stored in cohorts:
         cohort = stored.cohort
-        at = newest_snapshot
-        since = newest_snapshot
+        seen_at = newest_snapshot
+        missed_before = newest_snapshot
         if cohort.stamp == "live":
-            at = now
-            since = now - PLAY_WINDOW
+            seen_at = now
+            missed_before = now - PLAY_WINDOW
 
         own_rounds = rounds.get(stored.id, [])
-        done = {stored_round.number: stored_round.done for stored_round in own_rounds}
-        number = next_round_number(cohort, done, snapshot_times.get(stored.id), since)
-        newest = newest_cohort_numbers(cohorts, max(cohort.starts_at, at or cohort.starts_at), keep)
-        state = cohort_state(stored, newest, number is not None)
+        done_by_number = {stored_round.number: stored_round.done for stored_round in own_rounds}
+        own_snapshot_at = snapshot_times.get(stored.id)
+        next_number = next_round_number(cohort, done_by_number, own_snapshot_at, missed_before)
+
+        # A cohort that is yet to start is seen as of its start.
+        state_at = max(cohort.starts_at, seen_at or cohort.starts_at)
+        newest = newest_cohort_numbers(cohorts, state_at, keep)
+        state = cohort_state(stored, newest, next_number is not None)
         next_at = None
-        if number is not None and state == "playing":
-            next_at = cohort.calendar.time(number)
+        if next_number is not None and state == "playing":
+            next_at = cohort.calendar.time(next_number)
 
         overviews.append(
             CohortOverview(
@@ -635,10 +652,10 @@ def manual_start_time(
     At a live venue that is now, to the minute; elsewhere it is the next decision time.
     """
     if live:
-        minute = now.replace(second=0, microsecond=0)
-        if newest is not None and newest > minute:
-            return minute + timedelta(minutes=1)
-        return minute
+        this_minute = now.replace(second=0, microsecond=0)
+        if newest is not None and newest > this_minute:
+            return this_minute + timedelta(minutes=1)
+        return this_minute
 
     if newest is None:
         return plan.first
@@ -656,7 +673,8 @@ def check_manual_start(
             message = f"cohort {stored.cohort.number} starts on {at:{MINUTE_FORMAT}} already"
             raise ArenaError("same_start", message, "name another time: --at TIME")
 
-    if live and at < max(now.replace(second=0, microsecond=0), newest or at):
+    this_minute = now.replace(second=0, microsecond=0)
+    if live and at < max(this_minute, newest or at):
         message = f"{at:{MINUTE_FORMAT}} is past: its prices are no longer available"
         raise ArenaError("too_late", message, "leave out --at to start one now")
     if not live and newest is not None and at <= newest:

@@ -95,7 +95,7 @@ def _turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, An
                 "question": listing.market.question,
                 "mid": _number(listing.mid),
                 "probability": None if forecast.distribution else _number(forecast.millionths),
-                "said": said_in(forecast, listings),
+                "said": distribution_in_words(forecast, listings),
                 "distribution": json.loads(forecast.distribution) if forecast.distribution else None,
             }
         )
@@ -115,7 +115,7 @@ def _turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, An
     }
 
 
-def said_in(forecast: Forecast, listings: Mapping[MarketId, Listing]) -> str | None:
+def distribution_in_words(forecast: Forecast, listings: Mapping[MarketId, Listing]) -> str | None:
     """Return the answer to a question that isn't of yes or no in words; None for a probability."""
     if not forecast.distribution:
         return None

@@ -117,37 +117,42 @@ async def play_turns(
     taken = record.snapshot(stored.id, stored_round.at)
     if taken is None:
         raise LookupError(f"round {stored_round.number} of cohort {stored.cohort.number} has no snapshot")
-    snapshot = taken[1]
+    _, snapshot = taken
 
     for wave in waves_to_play(stored.cohort, only):
         ids = stored.entrant_ids if only is None else entrant_ids_for(wave, stored)
-        statuses = record.read(read_turn_statuses, stored_round.id, None if only is None else [*ids.values()])
-        pending = set(unfinished_turns(ids, statuses))
-        failed = set(unfinished_turns(ids, statuses, {"failed"}))
-        playable = pending if late else failed
-        ready = list(ready_entrants(wave, playable, pending))
+        ids_to_read = None if only is None else [*ids.values()]  # None reads those of all entrants
+        statuses = record.read(read_turn_statuses, stored_round.id, ids_to_read)
+
+        missing = set(unfinished_turns(ids, statuses))
+        missing_or_failed = set(unfinished_turns(ids, statuses, {"failed"}))
+        playable = missing if late else missing_or_failed
+        ready = list(ready_entrants(wave, playable, missing))
 
         if world.dispatch is not None and only is None and not late:
-            delivered = [entrant.name for entrant in ready if not exclusion_reason(entrant, failed)]
+            for_workers = [
+                entrant.name for entrant in ready if not failed_source_reason(entrant, missing_or_failed)
+            ]
             played, left = await play_by_workers(
-                delivered, stored, stored_round, snapshot.seen_at, again, world, record
+                for_workers, stored, stored_round, snapshot.seen_at, again, world, record
             )
             for turn in played:
                 yield turn
-            ready = [entrant for entrant in ready if entrant.name not in delivered or entrant.name in left]
+            ready = [entrant for entrant in ready if entrant.name not in for_workers or entrant.name in left]
 
         claims = [
             replace(
                 claim,
-                excluded=exclusion_reason(claim.entrant, failed),
-                waiting="" if claim.asked else awaited_by(claim.entrant, stored, statuses, world),
+                excluded=failed_source_reason(claim.entrant, missing_or_failed),
+                waiting="" if claim.asked else what_entrant_waits_for(claim.entrant, stored, statuses, world),
                 missed=late,
-                retried=claim.entrant.name in failed and claim.entrant.name not in pending,
+                retried=claim.entrant.name in missing_or_failed and claim.entrant.name not in missing,
                 look_again=second_look(claim, again, stored.cohort, world),
             )
             for claim in claimed_turns(ready, stored, stored_round, snapshot, world, record)
         ]
 
+        # The heartbeat renews the claims in `held`, by entrant, for as long as their turns are played.
         held: dict[int, int] = {}
         tasks: dict[asyncio.Task[Turn], ClaimedTurn] = {}
         async with heartbeat(partial(world.reservations.renew_turns, stored_round.id, held, record)):
@@ -196,7 +201,7 @@ async def play_by_workers(
         if is_late(stored.cohort, seen_at, world.now()):
             return ()
 
-        # The calls are made by workers, so the record says which models are left alone.
+        # The calls are made by workers, so which models are left alone for now is read from the record.
         for paused in record.read(read_pauses):
             world.reservations.waits.note(paused.name, paused.seconds)
         statuses = record.read(read_turn_statuses, stored_round.id)
@@ -227,25 +232,31 @@ def entrant_ids_for(wave: Sequence[Entrant], stored: StoredCohort) -> dict[str, 
     return ids
 
 
-def ready_entrants(wave: Sequence[Entrant], playable: Set[str], pending: Set[str]) -> Iterator[Entrant]:
-    """Yield the playable entrants of a wave for which all agents that they are made from have played."""
+def ready_entrants(wave: Sequence[Entrant], playable: Set[str], missing: Set[str]) -> Iterator[Entrant]:
+    """Yield the playable entrants of a wave that are not made from an agent whose turn is missing."""
     for entrant in wave:
-        if entrant.name in playable and pending.isdisjoint(forecast_sources(entrant.settings)):
+        sources_have_played = missing.isdisjoint(forecast_sources(entrant.settings))
+        if entrant.name in playable and sources_have_played:
             yield entrant
 
 
-def exclusion_reason(entrant: Entrant, failed: Collection[str]) -> str:
+def failed_source_reason(entrant: Entrant, failed: Collection[str]) -> str:
     """Return why an entrant is not asked, if an agent that it is made from has failed; else nothing."""
-    missing = [name for name in forecast_sources(entrant.settings) if name in failed]
-    return ", ".join(missing) + EXCLUDED if missing else ""
+    failed_sources = [name for name in forecast_sources(entrant.settings) if name in failed]
+    if not failed_sources:
+        return ""
+    return ", ".join(failed_sources) + EXCLUDED
 
 
-def awaited_by(entrant: Entrant, stored: StoredCohort, statuses: Mapping[int, str], world: World) -> str:
+def what_entrant_waits_for(
+    entrant: Entrant, stored: StoredCohort, statuses: Mapping[int, str], world: World
+) -> str:
     """Return what an entrant waits for: the variable of its key, the agent it is made from, or nothing."""
     variable = world.missing_key(entrant)
     if variable:
         return variable
 
+    # An agent made from others waits only if all of them do.
     sources = forecast_sources(entrant.settings)
     for name in sources:
         if statuses.get(stored.entrant_ids[name]) != "waiting":
@@ -261,23 +272,24 @@ async def ended_turns(
     Once the turns that have ended are yielded, raise the error of one that failed. If an answer could not be
     stored, that is the error of the record.
     """
-    left = list(tasks)
-    while left:
-        await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
-        good = []
-        failed = []
-        for task in [*left]:
+    running = list(tasks)
+    while running:
+        await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+
+        ended = []
+        failed_tasks = []
+        for task in [*running]:
             if not task.done():
                 continue
-            left.remove(task)
+            running.remove(task)
             if task.cancelled() or task.exception():
-                failed.append(task)
+                failed_tasks.append(task)
             else:
-                good.append((tasks[task], task.result()))
+                ended.append((tasks[task], task.result()))
 
-        if good:
-            yield good
-        for task in failed:
+        if ended:
+            yield ended
+        for task in failed_tasks:
             try:
                 await task  # raises the task's error
             except NotKept as error:
@@ -285,11 +297,11 @@ async def ended_turns(
 
 
 def unfinished_turns(
-    entrant_ids: Mapping[str, int], statuses: Mapping[int, str], again: Set[str] = NO_NAMES
+    entrant_ids: Mapping[str, int], statuses: Mapping[int, str], also_statuses: Set[str] = NO_NAMES
 ) -> tuple[str, ...]:
-    """Return the entrants whose turn is missing, or ended with a status that is worth playing `again`."""
-    unfinished = {None, *again}
-    return tuple(name for name, key in entrant_ids.items() if statuses.get(key) in unfinished)
+    """Return the entrants whose turn is missing, or ended with one of some further statuses."""
+    unfinished = {None, *also_statuses}  # a missing turn has no status
+    return tuple(name for name, entrant_id in entrant_ids.items() if statuses.get(entrant_id) in unfinished)
 
 
 def is_late(cohort: Cohort, seen_at: datetime, now: datetime) -> bool:
@@ -386,30 +398,31 @@ def views_of_claimed(
 
 def time_of_round_before(stored: StoredCohort, stored_round: StoredRound, record: Record) -> datetime | None:
     """Return the time of the round before one: what has ended since is told. None for a first round."""
-    before = None
-    for other in record.read(read_rounds, stored.id):
+    previous_at = None
+    for other in record.read(read_rounds, stored.id):  # oldest first
         if other.at < stored_round.at:
-            before = other.at
-    return before
+            previous_at = other.at
+    return previous_at
 
 
 def ask_of_player(
     player: Player,
     payer: Payer,
     name: str,
-    stored: Sequence[Call],
+    stored_calls: Sequence[Call],
     world: World,
     record: Record,
     due: datetime | None = None,
 ) -> Ask:
     """Return how an entrant asks its model, or the desk, in a round that was `due` then.
 
-    A question that has one of the `stored` answers is not asked again.
+    A question that has one of the `stored_calls` is not asked again.
     """
     ask = player.ask
     if world.desk is not None and player.wait is not None:
         ask = partial(world.desk.ask, payer=payer, wait=player.wait, record=record)
 
+    turn = AskingTurn(payer, record, world.holder, world.now, due)
     asker = Asker(
         ask,
         player.worst_case,
@@ -417,8 +430,8 @@ def ask_of_player(
         name,
         world.reservations,
         player.model,
-        AskingTurn(payer, record, world.holder, world.now, due),
-        stored,
+        turn,
+        stored_calls,
         world.sleep,
     )
     return asker.ask
@@ -456,6 +469,7 @@ async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
         longest = duration_text(PLAY_WINDOW)
         decision = Decision(status="late", note=f"answered {took} after its prices, and a turn has {longest}")
 
+    # Where prices are read again, the orders are filled at these; a retried turn gets the worse of both.
     offers: SnapshotOffers | WorseOffers = claim.offers
     second = None
     if claim.look_again is not None and decision.status in USABLE_STATUSES:
@@ -522,7 +536,8 @@ def second_look(
         needed = again and time_passes and world.now() > first.seen_at
 
     seen = list(_own_listings(claim.view))
-    if not needed or claim.entrant.kind == "market" or not seen:
+    states_shown_price = claim.entrant.kind == "market"
+    if not needed or states_shown_price or not seen:
         return None
 
     async def look() -> Snapshot:
@@ -531,9 +546,11 @@ def second_look(
         listings = await venue.listings(max(world.now(), first.seen_at), ids_of(seen))
         quotes = {listing.market.id: listing.quote for listing in listings if listing.has_price}
 
+        # Those that were shown come first, then those that the agent holds.
         repriced = [replace(listing, quote=quotes.get(listing.market.id)) for listing in seen]
-        shown = tuple(repriced[: len(first.shown)])
-        held = tuple(repriced[len(first.shown) :])
+        shown_count = len(first.shown)
+        shown = tuple(repriced[:shown_count])
+        held = tuple(repriced[shown_count:])
         return Snapshot(first.at, shown, held, max(world.now(), first.seen_at))
 
     return look

@@ -48,30 +48,31 @@ def change_in_words(change: Change, own: Sequence[Rules]) -> str:
     >>> change_in_words(Change(values={"max_bet": 100_000}, stakes="flat"), [REALISTIC])
     'Changed: max bet 10% instead of 25%; every bet $100.00.'
     """
-    parts = [_difference(name, change, own) for name in Rules.model_fields if name != "name"]
-    parts.append(_stakes(change))
+    parts = [_rule_difference_in_words(name, change, own) for name in Rules.model_fields if name != "name"]
+    parts.append(_stakes_in_words(change))
 
     differences = "; ".join(filter(None, parts))
     return f"Changed: {differences}." if differences else "Nothing changed."
 
 
-def _difference(name: str, change: Change, own: Sequence[Rules]) -> str:
+def _rule_difference_in_words(name: str, change: Change, own: Sequence[Rules]) -> str:
     """Return in words how a rule differs from those of the cohorts; empty if it doesn't."""
-    before = list[str]()
-    after = list[str]()
+    old_values = list[str]()
+    new_values = list[str]()
     for rules in own:
         old = getattr(rules, name)
         new = getattr(change.rules(rules), name)
         if new != old:
-            before.append(_value(name, old))
-            after.append(_value(name, new))
+            old_values.append(_rule_value_in_words(name, old))
+            new_values.append(_rule_value_in_words(name, new))
 
-    if not after:
+    if not new_values:
         return ""
-    return f"{name.replace('_', ' ')} {after[0]} instead of {' or '.join(dict.fromkeys(before))}"
+    old_text = " or ".join(dict.fromkeys(old_values))
+    return f"{name.replace('_', ' ')} {new_values[0]} instead of {old_text}"
 
 
-def _value(name: str, value: Any) -> str:
+def _rule_value_in_words(name: str, value: Any) -> str:
     """Return the value of a rule in words."""
     if name.startswith("max_of_volume"):
         return "no limit" if value is None else percent(value)
@@ -84,7 +85,7 @@ def _value(name: str, value: Any) -> str:
     return dollars(value) if isinstance(value, int) else str(value)
 
 
-def _stakes(change: Change) -> str:
+def _stakes_in_words(change: Change) -> str:
     """Return in words how the stakes differ from those that were bet; empty if they don't."""
     match change.stakes:
         case "as-bet":
@@ -131,12 +132,14 @@ def sum_entries(rows: Sequence[WhatIfEntry]) -> tuple[WhatIfTotals, WhatIfTotals
 
     The latter are None if one of them stated nothing to bet on.
     """
+    played = _sum_totals([row.played for row in rows])
     changed = [row.changed for row in rows if row.changed is not None]
-    played = _together([row.played for row in rows])
-    return played, _together(changed) if len(changed) == len(rows) else None
+    if len(changed) < len(rows):
+        return played, None
+    return played, _sum_totals(changed)
 
 
-def _together(totals: Sequence[WhatIfTotals]) -> WhatIfTotals:
+def _sum_totals(totals: Sequence[WhatIfTotals]) -> WhatIfTotals:
     """Return the totals of several seasons together."""
     profit = 0
     filled = 0
@@ -170,11 +173,12 @@ def count_refusals(rows: Sequence[WhatIfEntry]) -> list[RefusalCount]:
     examples: dict[str, str] = {}
     for refusal in (*played, *changed):
         examples.setdefault(refusal.code, refusal.message)
-    before = Counter(refusal.code for refusal in played)
-    after = Counter(refusal.code for refusal in changed)
+    played_counts = Counter(refusal.code for refusal in played)
+    changed_counts = Counter(refusal.code for refusal in changed)
+    both_counts = played_counts + changed_counts
     return [
-        RefusalCount(code, before[code], after[code], examples[code])
-        for code, _ in (before + after).most_common()
+        RefusalCount(code, played_counts[code], changed_counts[code], examples[code])
+        for code, _ in both_counts.most_common()
     ]
 
 
@@ -183,12 +187,12 @@ def what_if(
     change: Change,
     cohort: int | None = None,
     agent: str | None = None,
-    moved: Callable[[int, int], None] = lambda _done, _whole: None,
+    on_progress: Callable[[int, int], None] = lambda _done, _whole: None,
 ) -> WhatIfReport:
     """Replay the seasons of a record under a change, of one cohort or all and one agent or all.
 
-    The record is only read. `moved` is called with how many entrants are done and how many there are. Raises
-    `ArenaError` if bets shall follow stated probabilities and none was stated.
+    The record is only read. `on_progress` is called with how many entrants are done and how many there are.
+    Raise `ArenaError` if bets shall follow stated probabilities and none was stated.
     """
     chosen = cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), agent)
     whole = sum(len(stored.entrant_ids) for stored in chosen)
@@ -199,11 +203,11 @@ def what_if(
     for stored in chosen:
         rules.append(stored.cohort.rules)
         for season in read_entrant_seasons(connection, stored, CLOSED_CODE):
-            moved(done, whole)
+            on_progress(done, whole)
             done += 1
             if agent in (None, season.agent):
-                rows.append(_entry(season, change))
-    moved(whole, whole)
+                rows.append(_played_and_changed(season, change))
+    on_progress(whole, whole)
 
     if rows and all(row.changed is None for row in rows):
         subject = "no agent has" if agent is None else f"{agent} never"
@@ -213,7 +217,7 @@ def what_if(
     return WhatIfReport(change_in_words(change, rules), tuple(rows))
 
 
-def _entry(season: EntrantSeason, change: Change) -> WhatIfEntry:
+def _played_and_changed(season: EntrantSeason, change: Change) -> WhatIfEntry:
     """Play an entrant's season again by its own rules and under a change, and return the totals of both.
 
     `exact` says whether its own rules lead to the ledger that is recorded. The changed totals are None if
@@ -221,10 +225,10 @@ def _entry(season: EntrantSeason, change: Change) -> WhatIfEntry:
     """
     cohort = season.stored.cohort
     # Orders on markets that had closed are refused under any rules, and left out of the recorded steps.
-    refused = (Rejection(CLOSED_CODE, CLOSED_WORDS),) * season.late_orders
+    late_refusals = (Rejection(CLOSED_CODE, CLOSED_WORDS),) * season.late_orders
     own = _replayed(season, cohort.rules, as_recorded)
     exact = own.entries == season.entries
-    own_totals = _totals(own, refused)
+    own_totals = _totals_of(own, late_refusals)
 
     bets_by_forecasts = change.stakes == "quarter-kelly"
     if bets_by_forecasts and not season.stated:
@@ -232,7 +236,7 @@ def _entry(season: EntrantSeason, change: Change) -> WhatIfEntry:
 
     changed = _replayed(season, change.rules(cohort.rules), change.sizing)
     # Bets by forecasts take the place of all recorded orders, late ones included.
-    changed_totals = _totals(changed, () if bets_by_forecasts else refused)
+    changed_totals = _totals_of(changed, () if bets_by_forecasts else late_refusals)
     return WhatIfEntry(season.agent, cohort.number, exact, own_totals, changed_totals)
 
 
@@ -242,7 +246,8 @@ def _replayed(season: EntrantSeason, rules: Rules, sizing: Sizing) -> WhatIfOutc
     return replay(opening.cash, opening.at, season.steps, rules, sizing)
 
 
-def _totals(outcome: WhatIfOutcome, late: tuple[Rejection, ...]) -> WhatIfTotals:
+def _totals_of(outcome: WhatIfOutcome, late_refusals: tuple[Rejection, ...]) -> WhatIfTotals:
     """Return the totals of a season, with the orders that came too late among the refused."""
-    refused = (*chain.from_iterable(outcome.rejections), *late)
-    return WhatIfTotals(outcome.profit, sum(map(len, outcome.fills)), refused)
+    filled = sum(map(len, outcome.fills))
+    refused = (*chain.from_iterable(outcome.rejections), *late_refusals)
+    return WhatIfTotals(outcome.profit, filled, refused)

@@ -74,7 +74,7 @@ async def serve_turns(
     is of another version.
     """
     async with open_world(config, record, report_wait=on_job) as world:
-        faults: list[ArenaError] = []
+        faults: list[ArenaError] = []  # those that end the worker
         at_work = replace(world, turn_places=asyncio.Semaphore(at_once))
         play_once = once_at_a_time(partial(play_job, world=at_work, record=record))
         on_job(f"waiting for turns, {at_once} at once; Ctrl-C ends it")
@@ -125,13 +125,13 @@ def once_at_a_time(play: PlayJob) -> PlayJob:
             else:
                 free.append(agent)
 
-        places = [(job.cohort, job.round, agent) for agent in free]
-        under_way.update(places)
+        turns = [(job.cohort, job.round, agent) for agent in free]
+        under_way.update(turns)
         try:
             if free:
                 await play(replace(job, agents=tuple(free)), tell)
         finally:
-            under_way.difference_update(places)
+            under_way.difference_update(turns)
 
     return play_once
 
@@ -162,20 +162,22 @@ async def play_job(job: TurnJob, tell: OnTurn, world: World, record: Record) -> 
     cohorts = record.read(read_cohorts, record.line_ups, only_open=True)
     stored = next((stored for stored in cohorts if stored.cohort.number == job.cohort), None)
     rounds = record.read(read_rounds, stored.id) if stored else []
-    stored_round = next((played for played in rounds if played.number == job.round), None)
-    left = dict.fromkeys(job.agents, "not played: it is not in this record, or over")
+    stored_round = next((begun for begun in rounds if begun.number == job.round), None)
+
+    # Why each agent's turn is not played, until it is.
+    reasons = dict.fromkeys(job.agents, "not played: it is not in this record, or over")
     if stored is not None and stored_round is not None and not stored_round.done:
         seen_at = record.read(read_taken_at, stored.id, stored_round.at) or stored_round.at
         agents = stored.entrant_ids.keys() & job.agents
         if is_late(stored.cohort, seen_at, world.now()):
-            left |= dict.fromkeys(agents, "not played: too late")
+            reasons |= dict.fromkeys(agents, "not played: too late")
         else:
-            left |= dict.fromkeys(agents, "not played: done, or taken by another worker")
+            reasons |= dict.fromkeys(agents, "not played: done, or taken by another worker")
             playing = play_turns(stored, stored_round, world, record, False, job.again, agents)
-            async with aclosing(playing) as played:
-                async for turn in played:
-                    del left[turn.entrant]
+            async with aclosing(playing) as played_turns:
+                async for turn in played_turns:
+                    del reasons[turn.entrant]
                     tell(turn.entrant, turn.decision.status)
 
-    for agent, reason in left.items():
+    for agent, reason in reasons.items():
         tell(agent, reason)
