@@ -99,23 +99,26 @@ async def quotes(context: JobContext, at: datetime) -> str:
     followed = context.record.read(read_followed_markets, at)
 
     async def look(source: VenueSource, venue: Venue) -> int:
+        """Record the prices of one venue, and return how many are new."""
         listings = await venue.listings(context.when(source, at), followed)
         followed_ids = set(followed)
         listings = [listing for listing in listings if listing.market.id in followed_ids]
         return len(context.record.write(add_quotes, listings).fresh)
 
-    fresh = await _at_every_venue(context, at, look) if followed else 0
-    return f"{count_text(len(followed), 'market')}, {count_text(fresh, 'new price')}"
+    new_prices = await _at_every_venue(context, at, look) if followed else 0
+    return f"{count_text(len(followed), 'market')}, {count_text(new_prices, 'new price')}"
 
 
 async def resolutions(context: JobContext, at: datetime) -> str:
     """Read the resolutions of markets that were played, or have lost their price."""
 
     async def look(source: VenueSource, venue: Venue) -> int:
+        """Record how markets of one venue ended, and return how many ends are new."""
         within = context.world.corrected_within
         return await sync_resolutions(venue, source, context.record, context.when(source, at), within)
 
-    return count_text(await _at_every_venue(context, at, look), "new end")
+    new_ends = await _at_every_venue(context, at, look)
+    return count_text(new_ends, "new end")
 
 
 async def marks(context: JobContext, at: datetime) -> str:
@@ -129,7 +132,7 @@ async def marks(context: JobContext, at: datetime) -> str:
         if number in context.blocked:
             blocked += 1
             continue
-        if not _behind(stored, at, context.record):
+        if not _is_behind(stored, at, context.record):
             continue
         try:
             await track_cohort(stored, at, context.world, context.record)
@@ -153,9 +156,8 @@ def _marks_note(done: int, blocked: int) -> str:
     if done:
         return f"{count_text(done, 'cohort')} settled and marked"
     if blocked:
-        return (
-            f"{count_text(blocked, 'cohort')} {'waits for its' if blocked == 1 else 'wait for their'} round"
-        )
+        wait_for = "waits for its" if blocked == 1 else "wait for their"
+        return f"{count_text(blocked, 'cohort')} {wait_for} round"
     return "nothing was left to settle or mark"
 
 
@@ -181,7 +183,7 @@ async def verify(context: JobContext, _at: datetime) -> str:
     config = context.config
     read_at = context.world.now()
 
-    progress = _breaking_off(context, "verifying was interrupted; it is begun anew at the next start")
+    progress = _progress_that_stops(context, "verifying was interrupted; it is begun anew at the next start")
 
     def read() -> VerifiedHead:
         with open_read_only(config.database) as engine, reading(engine) as connection:
@@ -198,7 +200,7 @@ async def backup(context: JobContext, at: datetime) -> str:
     """Make a backup that is verified, named by its time, and delete the oldest ones."""
     config = context.config
 
-    progress = _breaking_off(context, "the backup was interrupted; it is made at the next start")
+    progress = _progress_that_stops(context, "the backup was interrupted; it is made at the next start")
 
     def make() -> Backup:
         with open_read_only(config.database) as engine:
@@ -217,7 +219,7 @@ async def publish(context: JobContext, _at: datetime) -> str:
     if context.record.read(season_version) == published_version(site):
         return "nothing has changed"
 
-    progress = _breaking_off(context, "publishing was interrupted; the site was not changed")
+    progress = _progress_that_stops(context, "publishing was interrupted; the site was not changed")
     options = ["--prompts"] if config.publish.prompts else []
     drawn = await asyncio.to_thread(draw_pages, "publish", config.database, site, options, progress)
     return f"{count_text(drawn['files'], 'file')}, {drawn['written']:,} written, {drawn['removed']:,} removed"
@@ -244,8 +246,8 @@ class Stopped(Exception):
     """A job was broken off because the arena is to stop. It is due again."""
 
 
-def _breaking_off(context: JobContext, message: str) -> Callable[..., None]:
-    """Return a progress function for a job, which breaks it off once the arena is to stop."""
+def _progress_that_stops(context: JobContext, message: str) -> Callable[..., None]:
+    """Return a progress function that raises `Stopped` with a message once the arena is to stop."""
 
     def progress(*_done: object) -> None:
         if context.world.under_way.closed:
@@ -277,32 +279,33 @@ JOB_FUNCTIONS: Mapping[str, JobFunction] = {
 """The jobs by name; each says in a few words what it did."""
 
 
-def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
+def _is_behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
     """Tell whether a cohort has no snapshot with marks of that time or later."""
-    looked = record.read(read_newest_time, stored.id)
-    if looked is None or looked < at:
+    snapshot_at = record.read(read_newest_time, stored.id)
+    if snapshot_at is None or snapshot_at < at:
         return stored.cohort.starts_at < at
-    return looked == at and not record.read(has_marks, stored.id, at)
+    return snapshot_at == at and not record.read(has_marks, stored.id, at)
 
 
 async def _at_every_venue(
     context: JobContext, at: datetime, look: Callable[[VenueSource, Venue], Awaitable[int]]
 ) -> int:
-    """Read the venue of every open cohort, record what is rejected, and return the sum of the results.
+    """Call `look` with the venue of every open cohort, record what is rejected, and return the sum.
 
     Raise `Unanswered` in the end if some venues gave no answer.
     """
     cohorts = [stored.cohort for stored in open_cohorts(context.record)]
     # A simulated or recorded world is not read while a cohort has an earlier step to do there.
-    behind = any(cohort.stamp != "live" and cohort.number in context.blocked for cohort in cohorts)
-    by_venue = {}
+    is_blocked = any(cohort.stamp != "live" and cohort.number in context.blocked for cohort in cohorts)
+    cohort_by_venue = {}
     for cohort in cohorts:
-        if cohort.stamp == "live" or not behind:
-            by_venue[canonical([cohort.venue, cohort.venue_settings])] = cohort
+        if cohort.stamp == "live" or not is_blocked:
+            venue_key = canonical([cohort.venue, cohort.venue_settings])
+            cohort_by_venue[venue_key] = cohort
 
     total = 0
     faults = []
-    for cohort in by_venue.values():
+    for cohort in cohort_by_venue.values():
         source = VenueSource(cohort.venue, cohort.stamp)
         try:
             total += await look(source, context.world.venue(cohort))
@@ -319,8 +322,8 @@ async def _at_every_venue(
     return total
 
 
-LastLook = tuple[datetime | None, datetime | None]
-"""When a cohort was last looked at, and since when it is stopped."""
+LookState = tuple[datetime | None, datetime | None]
+"""The time of a cohort's newest snapshot when it was last looked at, and since when it is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,27 +369,32 @@ async def do_step(due: Due, context: JobContext) -> StepOutcome:
 
 
 def end_cohorts(
-    progress: Sequence[CohortProgress], last_looks: dict[int, LastLook], keep: int, record: Record
+    progress: Sequence[CohortProgress], last_looks: dict[int, LookState], keep: int, record: Record
 ) -> list[int]:
-    """End the cohorts that are over, at the time of their last look, and return their numbers.
+    """End the cohorts that are over, at the time of their newest snapshot, and return their numbers.
 
-    `last_looks` are those after which a cohort was not over: only a later look, or a stop, can make it so.
+    `last_looks` has, by the id of a cohort, the state in which it was last looked at. It is brought up to
+    date here, and a cohort in the same state is not looked at again.
     """
     all_stored = [cohort.stored for cohort in progress]
     ended = []
 
     for cohort in progress:
         stored = cohort.stored
-        looked = cohort.snapshot_at
-        may_be_over = stored.ended_at is None and cohort.marked and all(begun.done for begun in cohort.rounds)
-        look = (looked, stored.stopped_at)
-        if looked is None or not may_be_over or last_looks.get(stored.id) == look:
+        snapshot_at = cohort.snapshot_at
+        if snapshot_at is None or stored.ended_at is not None:
             continue
 
-        is_newest = stored.cohort.number in newest_cohort_numbers(all_stored, looked, keep)
-        if end_cohort_if_over(stored, looked, is_newest, record):
+        # Only a later snapshot, or a stop, can end a cohort that was not over before.
+        look_state = (snapshot_at, stored.stopped_at)
+        is_played = cohort.marked and all(begun.done for begun in cohort.rounds)
+        if not is_played or last_looks.get(stored.id) == look_state:
+            continue
+
+        is_newest = stored.cohort.number in newest_cohort_numbers(all_stored, snapshot_at, keep)
+        if end_cohort_if_over(stored, snapshot_at, is_newest, record):
             ended.append(stored.cohort.number)
-        last_looks[stored.id] = look
+        last_looks[stored.id] = look_state
 
     return ended
 
@@ -401,10 +409,18 @@ async def _play_step(due: Due, stored: StoredCohort, context: JobContext) -> Ste
 
     play = close_round if due.step == "close" else play_round
     report = await play(stored, number, context.world, context.record)
-    again = bool(report.failed) and due.step == "play"
-    note = f"round {number}: {_turns_text(report)}"
-    data = {"cohort": cohort, "round": number, "turns": len(report.turns), "failed": list(report.failed)}
-    return StepOutcome(note, again, bool(report.waiting), report, data)
+    return StepOutcome(
+        note=f"round {number}: {_turns_text(report)}",
+        failed=due.step == "play" and bool(report.failed),
+        busy=bool(report.waiting),
+        report=report,
+        data={
+            "cohort": cohort,
+            "round": number,
+            "turns": len(report.turns),
+            "failed": list(report.failed),
+        },
+    )
 
 
 def _turns_text(report: RoundReport) -> str:

@@ -120,7 +120,7 @@ def judge_health(status: Status, due: DueRounds) -> Status:
     for round_reason in waiting_rounds:
         reasons = _with_round(reasons, round_reason)
     reasons += _step_reasons(status, [reason.cause for reason in reasons if reason.cause])
-    reasons += [*_machine_reasons(status), *_waits(status), *_unproven(status)]
+    reasons += [*_machine_reasons(status), *_waiting_reasons(status), *_unproven_agent_reasons(status)]
     reasons = merged_reasons(reasons)
     reasons.sort(key=lambda reason: HEALTH_WORDS.index(reason.word), reverse=True)
     return replace(status, reasons=tuple(reasons), lag=lag)
@@ -129,12 +129,18 @@ def judge_health(status: Status, due: DueRounds) -> Status:
 def _with_round(reasons: Sequence[HealthReason], waiting: HealthReason) -> list[HealthReason]:
     """Return the reasons with that of a round; or with the round as what waits, where one has its cause."""
     merged = []
-    is_named = False
+    is_merged = False
     for reason in reasons:
-        same = waiting.waits and (reason.waits == waiting.waits or reason.cause == waiting.cause != "")
-        merged.append(replace(reason, waits=waiting.waits) if same else reason)
-        is_named = is_named or bool(same)
-    return merged if is_named else [*merged, waiting]
+        has_same_cause = waiting.cause != "" and reason.cause == waiting.cause
+        if waiting.waits and (reason.waits == waiting.waits or has_same_cause):
+            merged.append(replace(reason, waits=waiting.waits))
+            is_merged = True
+        else:
+            merged.append(reason)
+
+    if not is_merged:
+        merged.append(waiting)
+    return merged
 
 
 def _round_reason(
@@ -235,10 +241,10 @@ def _model_reasons(status: Status) -> Iterator[HealthReason]:
     for (server, error), group in groups.items():
         code, _ = MODEL_TROUBLES.get(error, OTHER_TROUBLE)
         agents = group.agents
-        ongoing = list(_of_agents(status, agents))
+        ongoing = list(_ongoing_incidents_of(agents, status))
         lasts = bool(ongoing) or not all(turn.passing for turn in group.turns)
-        times = [turn.since for turn in group.turns]
-        times += [recorded.incident.at for recorded in ongoing if recorded.incident.kind == "agent_failing"]
+        starts = [turn.since for turn in group.turns]
+        starts += [recorded.incident.at for recorded in ongoing if recorded.incident.kind == "agent_failing"]
         tries = [_next_asked(state, status) for state in group.rounds]
         waits = [f"round {state.number} of cohort {state.cohort}" for state in group.rounds if not state.done]
         yield HealthReason(
@@ -247,7 +253,7 @@ def _model_reasons(status: Status) -> Iterator[HealthReason]:
             text=_model_text(server or "the model", error, agents, status),
             about=agents[0],
             cause=group.cause,
-            since=min(times),
+            since=min(starts),
             next_try=min((at for at in tries if at is not None), default=None),
             waits=", ".join(waits),
             incidents=tuple(recorded.id for recorded in ongoing),
@@ -260,11 +266,13 @@ def _model_text(server: str, error: str, agents: Sequence[str], status: Status) 
     if error != "auth":
         return f"{server} {words}: {agents_text(agents)}"
 
-    known = status.around.key_places
-    places = list(dict.fromkeys(known[agent] for agent in agents if agent in known))
+    place_by_agent = status.around.key_places
+    places = list(dict.fromkeys(place_by_agent[agent] for agent in agents if agent in place_by_agent))
     keys = "keys" if len(places) > 1 else "key"
     text = f"{server} refuses the {keys} of {agents_text(agents)}"
-    return f"{text}: {', '.join(places)}" if places else text
+    if places:
+        text += f": {', '.join(places)}"
+    return text
 
 
 def agents_text(agents: Sequence[str]) -> str:
@@ -277,28 +285,37 @@ def agents_text(agents: Sequence[str]) -> str:
     return names if len(agents) <= MOST_AGENTS else f"{len(agents):,} agents ({names})"
 
 
-def _of_agents(status: Status, agents: Sequence[str]) -> Iterator[RecordedIncident]:
-    """Yield the ongoing incidents of agents that are about some of these."""
+def _ongoing_incidents_of(agents: Sequence[str], status: Status) -> Iterator[RecordedIncident]:
+    """Yield the ongoing incidents about some of these agents."""
     for recorded in _ongoing(status, AGENT_TROUBLES):
-        data = recorded.incident.data
-        about = [data["agent"]] if "agent" in data else data.get("agents", ())
-        if not set(about).isdisjoint(agents):
+        if not set(_agents_of(recorded)).isdisjoint(agents):
             yield recorded
+
+
+def _agents_of(recorded: RecordedIncident) -> Sequence[str]:
+    """Return the agents that an incident is about, if it is about any."""
+    data = recorded.incident.data
+    if "agent" in data:
+        return [data["agent"]]
+    agents: Sequence[str] = data.get("agents", ())
+    return agents
 
 
 def _next_asked(state: RoundState, status: Status) -> datetime | None:
     """Return when the failed models of a round are asked again: in it, or in the next round."""
     step = status.steps.get(f"cohort {state.cohort}")
-    again = None
+    retried_at = None
     if step is not None and step.failures and not state.done:
-        again = retry_at(step)
+        retried_at = retry_at(step)
 
     stored = next((stored for stored in status.playing if stored.cohort.number == state.cohort), None)
     if stored is None or stored.cohort.stamp != "live":
-        return again
-    if again is None or again > state.taken_at + PLAY_WINDOW:
+        return retried_at
+
+    # A live round is not played any more once its window is over.
+    if retried_at is None or retried_at > state.taken_at + PLAY_WINDOW:
         return status.calendar.next_round
-    return again
+    return retried_at
 
 
 def _ongoing(status: Status, kinds: Iterable[str]) -> Iterator[RecordedIncident]:
@@ -314,20 +331,21 @@ def _incident_reasons(status: Status) -> Iterator[HealthReason]:
     Calls at an unknown price are no trouble, and an agent without a key only waits. Agents whose models
     failed are named by their models' reasons.
     """
-    explained = {turn.agent for turn in chain.from_iterable(status.unanswered.values())}
-    full_disks = list(_full_disks(status))
+    explained_agents = {turn.agent for turn in chain.from_iterable(status.unanswered.values())}
+    disk_incidents = list(_disk_incidents(status))
     for recorded in status.incidents:
         kind = recorded.incident.kind
-        data = recorded.incident.data
         if recorded.ended_at is not None:
             if kind in ("lead_taken", "clock_stepped") and status.at - recorded.incident.at <= SHOWN_FOR:
                 yield incident_reason(recorded, status)
             continue
 
-        about = [data["agent"]] if "agent" in data else data.get("agents", ())
-        if kind in AGENT_TROUBLES and about and explained.issuperset(about):
+        agents = _agents_of(recorded)
+        if kind in AGENT_TROUBLES and agents and explained_agents.issuperset(agents):
             continue
-        if kind in ("job_failing", "cost_unknown") or (_is_short(status) and recorded in full_disks):
+        if kind in ("job_failing", "cost_unknown"):
+            continue
+        if _is_disk_nearly_full(status) and recorded in disk_incidents:  # the disk has a reason of its own
             continue
         yield incident_reason(recorded, status)
 
@@ -345,7 +363,8 @@ def incident_reason(recorded: RecordedIncident, status: Status) -> HealthReason:
     text = incident.text
     where = ""
     if incident.kind == "all_agents_failed":  # its text names one round, a merged line names all
-        where = f"round {data['round']} of cohort {data['cohort']}" if "round" in data else ""
+        if "round" in data:
+            where = f"round {data['round']} of cohort {data['cohort']}"
         text = text.removesuffix(f" ({where})")
 
     # What the sentence says already is no further cause.
@@ -353,8 +372,8 @@ def incident_reason(recorded: RecordedIncident, status: Status) -> HealthReason:
     if cause in text:
         cause = ""
     if incident.kind == "records_rejected":
-        own = [row for row in status.quarantined if row.venue == data.get("venue")]
-        cause = ", ".join(f"{row.records:,} {row.kind} {row.code}" for row in own)
+        own_counts = [count for count in status.quarantined if count.venue == data.get("venue")]
+        cause = ", ".join(f"{count.records:,} {count.kind} {count.code}" for count in own_counts)
 
     reason = HealthReason(
         word="waiting" if incident.kind in WAITING_KINDS else "trouble",
@@ -365,13 +384,13 @@ def incident_reason(recorded: RecordedIncident, status: Status) -> HealthReason:
         cause=cause,
         since=incident.at,
         next_try=_next_try(recorded, status),
-        waits=_waiting_rounds(recorded, status),
+        waits=_waiting_text(recorded, status),
         instead=_mending_command(recorded, status),
         incidents=(recorded.id,),
     )
     if incident.kind == "heads_unpublished":
         since = status.heads.failing_since or incident.at
-        heads = f"{count_text(status.heads.newest - status.heads.published, 'head')}"
+        heads = count_text(status.heads.newest - status.heads.published, "head")
         return replace(reason, since=since, cause=status.heads.error, waits=heads, text=UNPUBLISHED)
     return reason
 
@@ -410,9 +429,9 @@ def _next_try(recorded: RecordedIncident, status: Status) -> datetime | None:
     """Return when an incident's cause is retried by itself; None if it isn't, or nothing runs."""
     kind = recorded.incident.kind
     if kind in (*AGENT_TROUBLES, "agent_waiting"):
-        coming = status.calendar.next_round
+        next_round = status.calendar.next_round
         # A round of a season with its own time comes as soon as somebody plays on.
-        return coming if coming is None or status.calendar.live else status.at
+        return next_round if next_round is None or status.calendar.live else status.at
     if kind == "heads_unpublished":
         return status.heads.next_try_at
     if kind == "record_unusable":
@@ -430,8 +449,8 @@ def _next_try(recorded: RecordedIncident, status: Status) -> datetime | None:
     return min(tries, default=None)
 
 
-def _waiting_rounds(recorded: RecordedIncident, status: Status) -> str:
-    """Return the rounds that wait for a venue, by their last tries; empty if none does."""
+def _waiting_text(recorded: RecordedIncident, status: Status) -> str:
+    """Return what waits for the end of an incident: everything, rounds that a venue stopped, or nothing."""
     if recorded.incident.kind == "record_unusable":
         return "everything"
     if recorded.incident.kind not in VENUE_TROUBLES:
@@ -452,21 +471,25 @@ def _waiting_rounds(recorded: RecordedIncident, status: Status) -> str:
 
 def _job_reasons(status: Status) -> Iterator[HealthReason]:
     """Yield the jobs that fail for a cause of their own, which no ongoing incident names."""
-    covered = set[str]()
+    explained_jobs = set[str]()
     for recorded in status.incidents:
         if recorded.ended_at is None:
-            covered.update(RETRYING_JOBS.get(recorded.incident.kind, ()))
-    causes = {
+            explained_jobs.update(RETRYING_JOBS.get(recorded.incident.kind, ()))
+    explained_notes = {
         str(unusable.incident.data.get("message"))
         for unusable in _ongoing(status, ("record_unusable", "verify_failed"))
     }
-    begun = {failing.incident.data.get("job"): failing for failing in _ongoing(status, ("job_failing",))}
+
+    incident_by_job = {
+        failing.incident.data.get("job"): failing for failing in _ongoing(status, ("job_failing",))
+    }
     for job in status.jobs:
-        noted = begun.get(job.name)
-        is_full = _is_short(status) and job.note.startswith(DISK_WORDS)
-        is_explained = job.name in covered or job.note in causes or is_full
-        if not is_explained and job.failures and (noted is not None or job.failures >= FAILURES):
-            yield _failing_job_reason(job, noted, status)
+        incident = incident_by_job.get(job.name)
+        is_for_disk = _is_disk_nearly_full(status) and job.note.startswith(DISK_WORDS)
+        is_explained = job.name in explained_jobs or job.note in explained_notes or is_for_disk
+        is_failing = job.failures >= FAILURES or (job.failures > 0 and incident is not None)
+        if is_failing and not is_explained:
+            yield _failing_job_reason(job, incident, status)
 
 
 def _step_reasons(status: Status, causes: Sequence[str]) -> Iterator[HealthReason]:
@@ -520,9 +543,9 @@ def _failing_job_reason(job: JobState, recorded: RecordedIncident | None, status
 def _record_reasons(status: Status) -> Iterator[HealthReason]:
     """Yield the problems of the record's file and its disk."""
     around = status.around
-    inconsistent = _ongoing(status, ("verify_failed",))
-    is_known = any(recorded.incident.data.get("reason") == "damaged" for recorded in inconsistent)
-    if around.damage and not is_known:
+    verify_incidents = _ongoing(status, ("verify_failed",))
+    is_noted = any(recorded.incident.data.get("reason") == "damaged" for recorded in verify_incidents)
+    if around.damage and not is_noted:
         yield HealthReason(
             word="trouble",
             code="damaged",
@@ -531,32 +554,33 @@ def _record_reasons(status: Status) -> Iterator[HealthReason]:
             waits="whatever reads that page",
             instead=_restore_command(status),
         )
-    if around.free is not None and _is_short(status):
-        known = list(_full_disks(status))
+    if around.free is not None and _is_disk_nearly_full(status):
+        disk_incidents = list(_disk_incidents(status))
         is_full = around.free < FULL
+        is_stuck = is_full or bool(disk_incidents)  # nothing can be written any more
         level = "full" if is_full else "nearly full"
         yield HealthReason(
             word="trouble",
             code="disk_full",
             text=f"the disk of the record is {level}: {megabytes(around.free)} is free; {FREE_SOME}",
             cause=PRUNING,
-            since=min((recorded.incident.at for recorded in known), default=None),
-            next_try=status.at + RECORD_RETRY if status.running and (known or is_full) else None,
-            waits="everything" if known or is_full else "",
-            incidents=tuple(recorded.id for recorded in known),
+            since=min((recorded.incident.at for recorded in disk_incidents), default=None),
+            next_try=status.at + RECORD_RETRY if status.running and is_stuck else None,
+            waits="everything" if is_stuck else "",
+            incidents=tuple(recorded.id for recorded in disk_incidents),
         )
     elif around.free is not None and around.free < max(LEAST_FREE, 2 * around.size):
         text = f"{megabytes(around.free)} is free for a record of {megabytes(around.size)}; {FREE_SOME}"
         yield HealthReason("waiting", "disk", text, cause=PRUNING)
 
 
-def _is_short(status: Status) -> bool:
+def _is_disk_nearly_full(status: Status) -> bool:
     """Tell whether the disk of the record is full or nearly full."""
     free = status.around.free
     return free is not None and free < NEARLY_FULL
 
 
-def _full_disks(status: Status) -> Iterator[RecordedIncident]:
+def _disk_incidents(status: Status) -> Iterator[RecordedIncident]:
     """Yield the ongoing incidents of a record that can't be written since its disk is full."""
     for recorded in _ongoing(status, ("record_unusable",)):
         if recorded.incident.data.get("reason") in DISK_FAULTS:
@@ -633,20 +657,22 @@ def _backup_reasons(status: Status) -> Iterator[HealthReason]:
         yield HealthReason("waiting", "backup", "the file of the last backup is not here")
 
 
-def _unproven(status: Status) -> Iterator[HealthReason]:
+def _unproven_agent_reasons(status: Status) -> Iterator[HealthReason]:
     """Yield agents without a good turn, which may still change; after `FAILURES` rounds that is trouble."""
-    rounds = Counter(state.cohort for state in status.rounds if state.turns)
-    cohorts: dict[tuple[str, ...], list[int]] = {}
+    played_rounds = Counter(state.cohort for state in status.rounds if state.turns)
     codes: dict[str, str] = {}
     for stored in status.playing:
         codes |= codes_of(stored.cohort)
+
+    # The same agents of several cohorts are one reason.
+    numbers_by_agents: dict[tuple[str, ...], list[int]] = {}
     for number, names in status.unproven.items():
         if names:
-            cohorts.setdefault(tuple(names), []).append(number)
+            numbers_by_agents.setdefault(tuple(names), []).append(number)
 
-    for agents, numbers in cohorts.items():
+    for agents, numbers in numbers_by_agents.items():
         word: HealthWord = "waiting"
-        if any(rounds[number] >= FAILURES for number in numbers):
+        if any(played_rounds[number] >= FAILURES for number in numbers):
             word = "trouble"
         where = f"cohort {numbers[0]}"
         if len(numbers) > 1:
@@ -664,7 +690,7 @@ def _unproven(status: Status) -> Iterator[HealthReason]:
         )
 
 
-def _waits(status: Status) -> Iterator[HealthReason]:
+def _waiting_reasons(status: Status) -> Iterator[HealthReason]:
     """Yield what is still to come, or left to the operator."""
     if not status.calendar.cohorts:
         yield HealthReason("waiting", "nothing_begun", "no cohort has started yet")
@@ -696,10 +722,10 @@ def _waits(status: Status) -> Iterator[HealthReason]:
         message = wait_text(paused.name, status.at + timedelta(seconds=paused.seconds))
         yield HealthReason("waiting", "rate_limit", message, paused.name)
 
-    yield from _spent_budgets(status)
+    yield from _spent_budget_reasons(status)
 
 
-def _spent_budgets(status: Status) -> Iterator[HealthReason]:
+def _spent_budget_reasons(status: Status) -> Iterator[HealthReason]:
     """Yield the budgets that are spent. That of the day is new at midnight; others have to be raised."""
     for budget in status.spend.limits:
         if budget.spent < budget.limit:

@@ -52,7 +52,7 @@ from arena.operations.incidents import (
 from arena.operations.jobs import (
     JOB_FUNCTIONS,
     JobContext,
-    LastLook,
+    LookState,
     StepOutcome,
     Stopped,
     do_step,
@@ -140,7 +140,7 @@ class Run:
     busy_until: dict[str, float] = field(default_factory=dict)
     reported_misses: set[MissedRound] = field(default_factory=set)
     reported_round: datetime | None = None
-    last_looks: dict[int, LastLook] = field(default_factory=dict)
+    last_looks: dict[int, LookState] = field(default_factory=dict)
     unusable: RecordTrouble = field(default_factory=RecordTrouble)
     last_step: ClockReading | None = None
     good_step: asyncio.Event = field(default_factory=asyncio.Event)
