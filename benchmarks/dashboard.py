@@ -29,7 +29,7 @@ from playwright.sync_api import Browser, ViewportSize, expect, sync_playwright
 from streamlit.testing.v1 import AppTest
 
 from arena.operations.dashboard_server import FLAGS as STREAMLIT
-from arena.operations.listen_addresses import ListenAddress, answers
+from arena.operations.listen_addresses import ListenAddress, is_listening
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard
@@ -202,7 +202,7 @@ def bare() -> Iterator[Served]:
         command = [sys.executable, "-m", "streamlit", "run", str(page), f"--server.port={port}", *STREAMLIT]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
-            while server.poll() is None and not answers(ListenAddress(port=port)):
+            while server.poll() is None and not is_listening(ListenAddress(port=port)):
                 time.sleep(0.02)
             yield Served(f"http://127.0.0.1:{port}", server)
         finally:

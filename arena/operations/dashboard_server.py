@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from arena.errors import ArenaError
-from arena.operations.listen_addresses import HOST, ListenAddress, answers
+from arena.operations.listen_addresses import HOST, ListenAddress, is_listening
 from arena.operations.page_programs import page_command, page_environment
 
 logger = logging.getLogger(__name__)
@@ -49,19 +49,20 @@ def serve_dashboard(
 
     `say` is told when it is open and when it has stopped; `refresh` computes the scores that are stale.
     """
-    command = [*page_command("dashboard"), *listening(where), *FLAGS]
+    command = [*page_command("dashboard"), *streamlit_options(where), *FLAGS]
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to end, it ends its server too
     server = subprocess.Popen(command, env=page_environment(address, config), stdout=subprocess.DEVNULL)
-    told = end_with(server)
+    signals = end_on_signals(server)
     try:
-        while server.poll() is None and not answers(where):
+        while server.poll() is None and not is_listening(where):
             time.sleep(0.02)
         if server.poll() is None:
             say(f"\nDashboard: {where.url}{_proxy_text(where)}  (Ctrl-C ends it)")
-        status = _wait_for(server, refresh)
+        status = _refresh_until_ended(server, refresh)
     except KeyboardInterrupt:
         status = 0
-    if told:
+
+    if signals:
         server.terminate()
         try:
             server.wait(timeout=PATIENCE)
@@ -80,12 +81,12 @@ def _proxy_text(where: ListenAddress) -> str:
     return f", for the proxy at {where.public.origin}" if where.public else ", for a proxy"
 
 
-def _wait_for(server: subprocess.Popen[bytes], refresh: Callable[[], None]) -> int:
+def _refresh_until_ended(server: subprocess.Popen[bytes], refresh: Callable[[], None]) -> int:
     """Wait for a server to end, keeping scores fresh meanwhile, and return its exit status.
 
     Where that can't be done it is said once, and the pages go on showing what was worked out last.
     """
-    able = True
+    can_refresh = True
     pause = FIRST
     while True:
         try:
@@ -93,34 +94,34 @@ def _wait_for(server: subprocess.Popen[bytes], refresh: Callable[[], None]) -> i
         except subprocess.TimeoutExpired:
             pause = EVERY
         try:
-            if able:
+            if can_refresh:
                 refresh()
         except ArenaError as error:
-            able = error.code in ("no_record", "locked")  # it may be made, or let go of, at any time
-            if not able:
+            can_refresh = error.code in ("no_record", "locked")  # this may pass at any time
+            if not can_refresh:
                 words = "scores are not recomputed here, only shown as last cached"
                 logger.warning("%s: %s; %s", words, error.message, error.hint)
 
 
-def end_with(server: subprocess.Popen[bytes]) -> list[int]:
+def end_on_signals(server: subprocess.Popen[bytes]) -> list[int]:
     """End the server when this process is told to end, and return the signals received.
 
     Not by the exception alone: raised while Python clears away in the midst of something, it is lost.
     """
-    told = list[int]()
+    signals = list[int]()
 
     def end(number: int, _: object) -> None:
         """Note a signal, and end the server."""
-        told.append(number)
+        signals.append(number)
         server.terminate()
         raise KeyboardInterrupt
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
-    return told
+    return signals
 
 
-def listening(where: ListenAddress) -> list[str]:
+def streamlit_options(where: ListenAddress) -> list[str]:
     """Return Streamlit's options for its address and its allowed hosts and origins."""
     options = {"server.address": [where.address], "server.port": [str(where.port)]}
     if where.behind_proxy:

@@ -183,9 +183,9 @@ class DueSituation:
             calendar = stored.cohort.calendar.until(stored.ended_at)  # a stopped one may have ended early
             last_times.append(calendar.time(calendar.count or 1))
 
-        last = max(last_times)
-        weeks = max((since - last) // WEEK, 0) + 1
-        look = last + weeks * WEEK
+        last_decision = max(last_times)
+        weeks = max((since - last_decision) // WEEK, 0) + 1
+        look = last_decision + weeks * WEEK
         return look if look <= self.now else None
 
 
@@ -200,19 +200,20 @@ def due_work(situation: DueSituation) -> DueWork:
         due.append(_after_pause(Due(start, "start"), situation))
 
     for progress in situation.open_cohorts:
-        cohort_step, missed_rounds = cohort_due(progress, situation)
-        if cohort_step is not None:
-            due.append(cohort_step)
+        step, missed_rounds = cohort_due(progress, situation)
+        if step is not None:
+            due.append(step)
         missed += missed_rounds
 
     due.sort(key=lambda step: (step.at, step.cohort_number))
 
     schedules: dict[str, Schedule] = {"start": starts, **situation.calendars}
     next_round = next_time_of_any(schedules, situation.played_until)
-    for step in due:
-        if step.after is not None and step.rests(now):
-            schedules[f"{step.name} again"] = step.after
+    for resting in due:
+        if resting.after is not None and resting.rests(now):
+            schedules[f"{resting.name} again"] = resting.after
 
+    # Corrections come last: they are read after all that is due for cohorts.
     corrections_at = situation.corrections_at
     if corrections_at is not None:
         schedules[CORRECTIONS] = corrections_at
@@ -234,42 +235,44 @@ def start_due(situation: DueSituation) -> tuple[datetime | None, list[MissedRoun
     if plan.at_once is not None:
         return plan.at_once, []
 
-    taken = set()
-    done = []
+    taken_starts = set()
+    past_times = []
     for progress in situation.progress:
         cohort = progress.stored.cohort
-        taken.add(cohort.starts_at)
+        taken_starts.add(cohort.starts_at)
         if not cohort.by_hand:
-            done.append(cohort.starts_at)
+            past_times.append(cohort.starts_at)
         if progress.snapshot_at is not None and not situation.live:
-            done.append(progress.snapshot_at)
+            past_times.append(progress.snapshot_at)
 
-    since = max(done) + TICK if done else plan.first
-    times = [at for at in schedule_times(plan.starts, since, situation.now) if at not in taken]
-    chosen = _caught_up(times, situation) if situation.live else times
-    missed = [MissedRound(at) for at in times if at not in chosen]
-    return next(iter(chosen), None), missed
+    since = max(past_times) + TICK if past_times else plan.first
+    due_starts = [at for at in schedule_times(plan.starts, since, situation.now) if at not in taken_starts]
+    playable = _times_still_played(due_starts, situation) if situation.live else due_starts
+    missed = [MissedRound(at) for at in due_starts if at not in playable]
+    return next(iter(playable), None), missed
 
 
 def cohort_due(progress: CohortProgress, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
     """Return the first step that is due for a cohort, if there is one, and its rounds that are skipped."""
     stored = progress.stored
-    coming, missed = _coming(progress, situation)
+    next_step, missed = _next_step_and_missed(progress, situation)
     unfinished = next((begun for begun in progress.rounds if not begun.done), None)
 
     if unfinished is None:
+        # A snapshot without marks is marked before anything else is done.
         if progress.snapshot_at is not None and not progress.marked:
-            coming = _after_pause(Due(progress.snapshot_at, "track", stored), situation)
-        return coming, missed
+            next_step = _after_pause(Due(progress.snapshot_at, "track", stored), situation)
+        return next_step, missed
 
     retry = _retry(unfinished, stored, situation)
     # Only a live round gives way, and only to a later one: a mere look at the cohort would close it.
     # Elsewhere no time passes, so a season plays in order.
     gives_way = stored.cohort.stamp == "live" and retry.rests(situation.now)
-    if coming is None or coming.step != "play" or not gives_way:
+    if next_step is None or next_step.step != "play" or not gives_way:
         return retry, missed
 
-    return min(retry, coming, key=lambda step: step.after or situation.now), missed
+    first = min(retry, next_step, key=lambda step: step.after or situation.now)
+    return first, missed
 
 
 def upcoming_work(situation: DueSituation, most: int) -> list[tuple[datetime, str]]:
@@ -315,7 +318,7 @@ def round_to_decide(stored: StoredCohort, at: datetime, situation: DueSituation)
     return number if stored.cohort.number in deciding else None
 
 
-def _caught_up(times: list[datetime], situation: DueSituation) -> list[datetime]:
+def _times_still_played(times: list[datetime], situation: DueSituation) -> list[datetime]:
     """Return the due times that are not skipped: always those whose play window is still open."""
     if situation.catch_up == "all":
         return times
@@ -326,7 +329,9 @@ def _caught_up(times: list[datetime], situation: DueSituation) -> list[datetime]
     return recent
 
 
-def _coming(progress: CohortProgress, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
+def _next_step_and_missed(
+    progress: CohortProgress, situation: DueSituation
+) -> tuple[Due | None, list[MissedRound]]:
     """Return the first step up to now that comes after a cohort's last look, and its skipped rounds."""
     stored = progress.stored
     last_look = progress.snapshot_at or stored.cohort.starts_at - TICK
@@ -335,24 +340,26 @@ def _coming(progress: CohortProgress, situation: DueSituation) -> tuple[Due | No
     if stored.cohort.stamp != "live":
         return _next_in_order(times, progress, situation), []
 
-    rounds = {}
+    round_numbers = {}
     for at in times:
         number = round_to_decide(stored, at, situation)
         if number is not None:
-            rounds[at] = number
+            round_numbers[at] = number
 
-    chosen = _caught_up(list(rounds), situation)
+    playable = _times_still_played(list(round_numbers), situation)
     missed = []
-    for at, number in rounds.items():
-        if at not in chosen:
+    for at, number in round_numbers.items():
+        if at not in playable:
             missed.append(MissedRound(at, stored.cohort.number, number))
 
-    coming = None
-    if chosen:
-        coming = _after_pause(Due(chosen[0], "play", stored, rounds[chosen[0]]), situation)
-    elif times and times[-1] not in rounds:
-        coming = _after_pause(Due(times[-1], "track", stored), situation)
-    return coming, missed
+    # A round comes first; without one, the cohort is settled and marked at the last time.
+    step = None
+    if playable:
+        at = playable[0]
+        step = _after_pause(Due(at, "play", stored, round_numbers[at]), situation)
+    elif times and times[-1] not in round_numbers:
+        step = _after_pause(Due(times[-1], "track", stored), situation)
+    return step, missed
 
 
 def _next_in_order(
@@ -360,7 +367,7 @@ def _next_in_order(
 ) -> Due | None:
     """Return the next step of a simulated or recorded season, in which none is skipped."""
     at = next(iter(times), None)
-    if at is None and progress.snapshot_at is not None:
+    if at is None and progress.snapshot_at is not None:  # all rounds are over
         at = situation.weekly_look(progress.snapshot_at)
     if at is None:
         return None
@@ -383,15 +390,16 @@ def _retry(begun: BegunRound, stored: StoredCohort, situation: DueSituation) -> 
     if not (begun.pending or begun.failed):
         return _after_pause(play, situation)
 
-    to_ask = begun.pending + begun.retried
+    turns_to_ask = begun.pending + begun.retried
     if not situation.leaves_failed:
-        to_ask += begun.unanswered
-    must_ask = to_ask > 0 and stored.cohort.stamp != "live"
-    paused = stored.paused_at is not None
-    ends_now = situation.now > over_at and (paused or not must_ask)
-    if ends_now or stored.stopped_at is not None:
+        turns_to_ask += begun.unanswered
+    must_ask = turns_to_ask > 0 and stored.cohort.stamp != "live"
+
+    is_paused = stored.paused_at is not None
+    is_over = situation.now > over_at and (is_paused or not must_ask)
+    if is_over or stored.stopped_at is not None:
         return _after_pause(close, situation, over_at)
-    if paused:
+    if is_paused:
         return replace(close, after=over_at + TICK)
 
     retry = _after_pause(play, situation)

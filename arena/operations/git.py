@@ -40,9 +40,12 @@ def git_program() -> str:
     return program
 
 
-def git(folder: Path, *words: str, more: Mapping[str, str] | None = None) -> str:
-    """Return the output of a git command in our own repository; raise `GitError` if it fails."""
-    environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **(more or {})}
+def git(folder: Path, *words: str, variables: Mapping[str, str] | None = None) -> str:
+    """Return the output of a git command in our own repository; raise `GitError` if it fails.
+
+    `variables` are environment variables beside those of this process.
+    """
+    environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **(variables or {})}
     command = [git_program(), "-C", str(folder), *OWN, *words]
     done = subprocess.run(command, input="", env=environ, capture_output=True, check=False, text=True)
     if done.returncode:
@@ -82,19 +85,19 @@ class GitObjects:
         """Return the bytes of an object. Raise `ArenaError` if it is not there, or of another kind."""
         if not OBJECT.fullmatch(name):
             raise ArenaError("bad_clone", f"{name[:60]!r} is not the id of an object")
-        _, found, size = self._header(self.sizes, name)
+        _, found, size = self._request_object(self.sizes, name)
         if found != kind:
             raise ArenaError("bad_clone", f"{name} is a {found}, where a {kind} should be")
         return int(size)
 
     def read(self, name: str, kind: str, most: int = MOST_OF_OBJECT) -> bytes:
-        """Return an object's content, which must have its id, and at most so many bytes."""
+        """Return the content of an object; raise `ArenaError` if it is too large, or doesn't have its id."""
         size = self.size(name, kind)
         if size > most:
             raise ArenaError("too_large", f"the {kind} {name} has {size:,} bytes, more than {most:,}")
 
-        self._header(self.contents, name)
-        data = _output(self.contents).read(size + 1)[:size]
+        self._request_object(self.contents, name)
+        data = _output(self.contents).read(size + 1)[:size]  # a line end follows the content
         if object_id(kind, data) != name:
             raise ArenaError("bad_clone", f"the content of {name} is not what its id says")
         return data
@@ -130,17 +133,18 @@ class GitObjects:
 
     def entries(self, tree: str) -> dict[str, TreeEntry]:
         """Return the entries of a folder, by name."""
-        data = self.read(tree, "tree")
+        unread = self.read(tree, "tree")
         entries = {}
-        while data:
-            head, _, rest = data.partition(b"\0")
+        while unread:
+            # Each entry is its mode and name as text, a zero byte, and the 20 bytes of its id.
+            head, _, after_head = unread.partition(b"\0")
             mode, _, name = head.decode("utf-8", "replace").partition(" ")
-            entries[name] = TreeEntry(name, mode, rest[:20].hex())
-            data = rest[20:]
+            entries[name] = TreeEntry(name, mode, after_head[:20].hex())
+            unread = after_head[20:]
         return entries
 
     @staticmethod
-    def _header(process: "Popen[bytes]", name: str) -> tuple[str, str, str]:
+    def _request_object(process: "Popen[bytes]", name: str) -> tuple[str, str, str]:
         """Ask for an object, and return its id, its kind and its size."""
         assert process.stdin is not None
         process.stdin.write(f"{name}\n".encode())
@@ -189,12 +193,15 @@ def open_objects(folder: Path) -> Iterator[GitObjects]:
             "GIT_ALLOW_PROTOCOL": "",
             "GIT_TERMINAL_PROMPT": "0",
         }
-        with _reader("--batch-check", environ) as sizes, _reader("--batch", environ) as contents:
+        with (
+            _cat_file_process("--batch-check", environ) as sizes,
+            _cat_file_process("--batch", environ) as contents,
+        ):
             yield GitObjects(sizes, contents)
 
 
 @contextmanager
-def _reader(form: str, environ: Mapping[str, str]) -> Iterator["Popen[bytes]"]:
+def _cat_file_process(form: str, environ: Mapping[str, str]) -> Iterator["Popen[bytes]"]:
     """Yield a process that answers questions on objects, until it is no longer needed."""
     process = subprocess.Popen(
         [git_program(), "cat-file", form],
@@ -223,14 +230,14 @@ def git_directory(clone: Path) -> Path:
 def read_refs(folder: Path) -> dict[str, str]:
     """Return the ids of the branches of a git directory, by their full names; nothing of it is run."""
     refs = {}
-    for line in _small_text(folder / "packed-refs").splitlines():
+    for line in _text_or_nothing(folder / "packed-refs").splitlines():
         name, _, ref = line.partition(" ")
         if OBJECT.fullmatch(name):
             refs[ref] = name
 
     for place in ("heads", "remotes/origin"):
         for path in sorted((folder / "refs" / place).glob("*")):
-            name = _small_text(path).strip()
+            name = _text_or_nothing(path).strip()
             if OBJECT.fullmatch(name):
                 refs[f"refs/{place}/{path.name}"] = name
     return refs
@@ -239,13 +246,13 @@ def read_refs(folder: Path) -> dict[str, str]:
 def read_reflog(folder: Path, ref: str) -> list[str]:
     """Return the ids that a branch of a git directory is known to have had, oldest first."""
     names = []
-    for line in _small_text(folder / "logs" / ref).splitlines():
+    for line in _text_or_nothing(folder / "logs" / ref).splitlines():
         # Each line has the old and the new id; the first line's old id is zeros.
         names += [name for name in line.split(" ")[:2] if OBJECT.fullmatch(name) and int(name, 16)]
     return names
 
 
-def _small_text(path: Path) -> str:
+def _text_or_nothing(path: Path) -> str:
     """Return the text of a plain file; nothing if there is none, or a link."""
     if path.is_symlink() or not path.is_file():
         return ""

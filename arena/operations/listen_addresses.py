@@ -74,20 +74,21 @@ def listen_address(
         hint = "add --behind-proxy, or leave it out"
         raise ArenaError("no_proxy", "--public is the address of a proxy", hint, status=2)
 
-    address = numbers(host)
+    address = numeric_address(host)
     if not behind_proxy and not ip_address(address).is_loopback:
         message, hint = open_words
         raise ArenaError("open_to_others", message.format(host=host), hint, status=2)
 
-    proxy = None if public is None else published(public)
-    free = free_port(port, address, 1 if behind_proxy else PORTS)
-    return ListenAddress(address, free, behind_proxy, proxy)
+    public_address = None if public is None else parse_public_address(public)
+    tries = 1 if behind_proxy else PORTS
+    free = free_port(port, address, tries)
+    return ListenAddress(address, free, behind_proxy, public_address)
 
 
-def numbers(host: str) -> str:
+def numeric_address(host: str) -> str:
     """Return the numeric address of a host, so that its name can't later resolve to another.
 
-    >>> numbers("localhost"), numbers("[::1]"), numbers("0.0.0.0")
+    >>> numeric_address("localhost"), numeric_address("[::1]"), numeric_address("0.0.0.0")
     ('127.0.0.1', '::1', '0.0.0.0')
     """
     bare = host.removeprefix("[").removesuffix("]")
@@ -122,18 +123,20 @@ def free_port(first: int, address: str = HOST, tries: int = PORTS) -> int:
     raise ArenaError("no_port", f"{which} free", "name another with --port")
 
 
-def answers(place: ListenAddress) -> bool:
+def is_listening(place: ListenAddress) -> bool:
     """Tell whether something listens at a port."""
-    own = {"0.0.0.0": HOST, "::": "::1"}  # noqa: S104 - compared with, and never bound
-    with socket.socket(_family(place.address)) as probe:
+    # Who listens at all addresses of the machine is asked at its own one.
+    own_address = {"0.0.0.0": HOST, "::": "::1"}  # noqa: S104 - compared with, and never bound
+    address = own_address.get(place.address, place.address)
+    with socket.socket(_family(address)) as probe:
         probe.settimeout(1)
-        return probe.connect_ex((own.get(place.address, place.address), place.port)) == 0
+        return probe.connect_ex((address, place.port)) == 0
 
 
-def published(text: str) -> PublicAddress:
+def parse_public_address(text: str) -> PublicAddress:
     """Return the parts of a proxy's public address; raise `ArenaError` if it is none.
 
-    >>> published("https://arena.example.com/season/")
+    >>> parse_public_address("https://arena.example.com/season/")
     PublicAddress(scheme='https', host='arena.example.com', port=443, path='season')
     """
     try:

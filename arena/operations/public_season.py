@@ -91,8 +91,8 @@ def publish_record(config: Config, season: SeasonBranch, version: str, at: datet
 def publish_site(config: Config, season: SeasonBranch, at: datetime, progress: Progress) -> None:
     """Publish the site on the branch if a page has changed."""
     site = season.folder / STAGE / SITE
-    more = ["--prompts"] if config.publish.prompts else []
-    draw_pages("publish", config.database, site, more, progress)
+    options = ["--prompts"] if config.publish.prompts else []
+    draw_pages("publish", config.database, site, options, progress)
     for path in site.glob(".arena-site*"):
         path.unlink()
     (site / NO_JEKYLL).touch()
@@ -105,6 +105,6 @@ def _published_heads(season: SeasonBranch) -> str:
         return ""
     with season.objects() as objects:
         entries = objects.entries(objects.commit(season.tip).tree)
-        return (
-            objects.read(entries[HEADS].id, "blob", MOST_OF_FILE).decode("utf-8") if HEADS in entries else ""
-        )
+        if HEADS not in entries:
+            return ""
+        return objects.read(entries[HEADS].id, "blob", MOST_OF_FILE).decode("utf-8")

@@ -105,7 +105,8 @@ def verify_published(clone: Path) -> PublishedSeason:
             _check_log(season, commits, objects.history(log_tips[0], MOST_COMMITS))
         else:
             season.notes.append(f"there is no branch {LOG}, which would show what was published before")
-        _check_record(season, objects, commits, _check_heads(season, objects, commits))
+        heads = _read_and_check_heads(season, objects, commits)
+        _check_record(season, objects, commits, heads)
     return season
 
 
@@ -131,8 +132,8 @@ def check_history(season: PublishedSeason, commits: Sequence[GitCommit], seen: I
 
 def _check_log(season: PublishedSeason, commits: Sequence[GitCommit], log: Sequence[GitCommit]) -> None:
     """Note what the log says was published but is missing from the branch, or in another order."""
-    places = {commit.id: place for place, commit in enumerate(commits)}
-    last = -1
+    positions = {commit.id: position for position, commit in enumerate(commits)}
+    newest_position = -1
     gone = set[str]()
     for entry in log:
         # Until something is published an entry has no second parent.
@@ -140,52 +141,56 @@ def _check_log(season: PublishedSeason, commits: Sequence[GitCommit], log: Seque
             continue
 
         name = entry.parents[1]
-        place = places.get(name)
-        if place is None and name not in gone:
+        position = positions.get(name)
+        if position is None and name not in gone:
             gone.add(name)
             when = f"{entry.at:%Y-%m-%d %H:%M} UTC"
             season.differs(f"history was rewritten: {name[:12]}, by the log on the branch on {when}, is gone")
-        elif place is not None and place < last:
+        elif position is not None and position < newest_position:
             season.differs(
                 f"history was rewritten: {name[:12]} was put back on {entry.at:%Y-%m-%d %H:%M} UTC"
             )
-        elif place is not None and place > last:
+        elif position is not None and position > newest_position:
             season.publications += 1
-        last = last if place is None else max(last, place)
+        if position is not None:
+            newest_position = max(newest_position, position)
 
-    by_hand = len(commits) - 1 - last
+    by_hand = len(commits) - 1 - newest_position
     if by_hand:
         season.notes.append(
             f"the newest {count_text(by_hand, 'commit')} of the branch did not come from a run"
         )
 
 
-def _check_heads(season: PublishedSeason, objects: GitObjects, commits: Sequence[GitCommit]) -> BranchHeads:
+def _read_and_check_heads(
+    season: PublishedSeason, objects: GitObjects, commits: Sequence[GitCommit]
+) -> BranchHeads:
     """Return the newest heads, and how many each commit had; note where they don't begin the newest ones.
 
     Earlier files are not read: their sizes and ids tell whether they are a beginning of the newest one.
     """
-    files = []
+    file_ids = []
     for commit in commits:
         entry = objects.entries(commit.tree).get(HEADS)
-        files.append("" if entry is None else entry.id)
+        file_ids.append("" if entry is None else entry.id)
 
     newest = b""
-    if files[-1]:
-        newest = objects.read(files[-1], "blob", MOST_OF_FILE)
-    counts = {"": 0}
-    for name, commit in zip(files, commits, strict=True):
-        if name in counts:
+    if file_ids[-1]:
+        newest = objects.read(file_ids[-1], "blob", MOST_OF_FILE)
+    head_counts = {"": 0}
+    for file_id, commit in zip(file_ids, commits, strict=True):
+        if file_id in head_counts:
             continue
 
-        start = newest[: objects.size(name, "blob")]
-        counts[name] = start.count(b"\n")
-        if object_id("blob", start) != name:
+        # As much of the newest file as the earlier one was long has to be the earlier one.
+        beginning = newest[: objects.size(file_id, "blob")]
+        head_counts[file_id] = beginning.count(b"\n")
+        if object_id("blob", beginning) != file_id:
             season.differs(
                 f"history was rewritten: the heads of {commit.id[:12]} don't begin the newest ones"
             )
 
-    by_commit = [counts[name] for name in files]
+    by_commit = [head_counts[file_id] for file_id in file_ids]
     if by_commit != sorted(by_commit):
         season.differs("history was rewritten: heads that were published are gone")
     season.heads = by_commit[-1]
@@ -226,16 +231,25 @@ def check_order(
     season: PublishedSeason,
     ends: Iterable[ForecastsOfEnd],
     commits: Sequence[GitCommit],
-    published: Sequence[int],
+    head_counts: Sequence[int],
 ) -> None:
-    """Note forecasts that were not published before the market's end was."""
+    """Note forecasts that were not published before the market's end was.
+
+    `head_counts` says of each commit how many heads it had.
+    """
+    unpublished = len(commits)
     late = []
     for forecasts in ends:
         season.ended_forecasts += forecasts.forecasts
-        decided = bisect_left(published, forecasts.decided_head) if forecasts.decided_head else len(commits)
-        ended = bisect_left(published, forecasts.ended_head) if forecasts.ended_head else len(commits)
+
+        # The first commits with the head over the forecasts, and with that over the market's end.
+        decided_head = forecasts.decided_head
+        ended_head = forecasts.ended_head
+        decided = bisect_left(head_counts, decided_head) if decided_head else unpublished
+        ended = bisect_left(head_counts, ended_head) if ended_head else unpublished
+
         place = f"{forecasts.market}, cohort {forecasts.cohort}, round {forecasts.round}"
-        if decided >= len(commits):
+        if decided >= unpublished:
             late.append(f"{place}: no head covers the round yet, and the end is known")
             continue
 

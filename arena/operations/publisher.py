@@ -96,7 +96,7 @@ async def publish_due(config: Config, record: Record, now: datetime, holder: str
         record.write_unfenced(release_lease, DUTY, token)
 
 
-def _read_state(config: Config, record: Record) -> Publication:
+def _read_own_publication(config: Config, record: Record) -> Publication:
     """Return how far heads have been published to the config's target."""
     if isinstance(config.heads, str):
         target = digest([str(config.folder / config.heads), None])
@@ -111,13 +111,13 @@ def _read_state(config: Config, record: Record) -> Publication:
 
 def _is_due(config: Config, record: Record, now: datetime) -> bool:
     """Tell whether there are new heads, and no pause after a failure."""
-    state = _read_state(config, record)
+    state = _read_own_publication(config, record)
     return record.read(read_newest_head) > state.number and (state.next_try_at or now) <= now
 
 
 async def _publish(config: Config, record: Record, now: datetime) -> str:
     """Publish all new heads in batches; return the error in words."""
-    state = _read_state(config, record)
+    state = _read_own_publication(config, record)
 
     while True:
         heads = record.read(read_heads_after, state.number, AT_ONCE)
@@ -130,9 +130,9 @@ async def _publish(config: Config, record: Record, now: datetime) -> str:
                 if isinstance(config.heads, str):
                     await asyncio.to_thread(_append, config.folder / config.heads, lines.encode())
                 else:
-                    await _hand_over(config.heads or [], config.folder, lines)
+                    await _run_program(config.heads or [], config.folder, lines)
         except (PublishError, OSError, TimeoutError) as error:
-            return _put_off(record, state, error, now)
+            return _record_failed_try(record, state, error, now)
 
         state = Publication(state.target, heads[-1]["number"], now)
         record.write_unfenced(put_publication, state)
@@ -155,7 +155,7 @@ def _append(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-async def _hand_over(command: Sequence[str], folder: Path, lines: str) -> None:
+async def _run_program(command: Sequence[str], folder: Path, lines: str) -> None:
     """Run the operator's program with the lines on its standard input; raise `PublishError` if it fails."""
     process = await asyncio.create_subprocess_exec(
         *command,
@@ -180,7 +180,7 @@ async def _hand_over(command: Sequence[str], folder: Path, lines: str) -> None:
         raise PublishError(message)
 
 
-def _put_off(record: Record, state: Publication, error: Exception, now: datetime) -> str:
+def _record_failed_try(record: Record, state: Publication, error: Exception, now: datetime) -> str:
     """Record that publishing failed and when it is tried again; return that in words.
 
     After a long time without success an incident is recorded too.

@@ -289,7 +289,7 @@ async def _work(running: Run, me: str, record: Record) -> None:
     config = running.config
     clock = running.open_clock()
     running.progress.now = clock.now()
-    before = sum(record.read(count_turns).values())
+    turns_before = sum(record.read(count_turns).values())
 
     if isinstance(clock, PretendedClock):
         at = clock.at
@@ -335,7 +335,7 @@ async def _work(running: Run, me: str, record: Record) -> None:
             # The progress lacks the turns of a round that was broken off.
             with suppress(ArenaError):
                 turns = sum(record.read(count_turns).values())
-                running.progress.turns = max(running.progress.turns, turns - before)
+                running.progress.turns = max(running.progress.turns, turns - turns_before)
 
 
 async def _step_until_over(leader: Leader) -> None:
@@ -344,10 +344,10 @@ async def _step_until_over(leader: Leader) -> None:
 
     while not running.stop.asked.is_set():
         try:
-            failed = running.progress.failed
+            failed_before = running.progress.failed
             if not await run_step(leader) or running.progress.gave_up:
                 return
-            if running.progress.failed == failed:
+            if running.progress.failed == failed_before:
                 running.good_step.set()
         except (LeaseLost, RecordReplaced):
             raise
@@ -383,7 +383,7 @@ async def run_step(leader: Leader) -> bool:
         return True
 
     if running.once and not (waiting and record.watch.is_in_doubt()):
-        names = [_left_text(step, states) for step in work.due] + [task.name for task in waiting]
+        names = [_left_step_text(step, states) for step in work.due] + [task.name for task in waiting]
         running.progress.left = tuple(dict.fromkeys(names))
         return False
 
@@ -406,7 +406,7 @@ def without_pauses(states: Mapping[str, JobState], tried: Collection[str]) -> di
     return ready
 
 
-def _left_text(step: Due, states: Mapping[str, JobState]) -> str:
+def _left_step_text(step: Due, states: Mapping[str, JobState]) -> str:
     """Return the name of a step that is left to a later start, when it may be tried again, and why."""
     if step.after is None:
         return step.name
@@ -433,9 +433,12 @@ def _watch_clock(leader: Leader, states: Mapping[str, JobState], now: datetime) 
     if not isinstance(leader.clock, SystemClock):
         return
 
-    seconds = (reading.at - last.at).total_seconds() - (reading.seconds - last.seconds)
-    if abs(seconds) > CLOCK_TOLERANCE.total_seconds():
-        _note_or_report(running, partial(note_clock, running.record, clock_stepped(now, seconds)))
+    # The clock has stepped by what it went on more, or less, than the monotonic timer.
+    clock_seconds = (reading.at - last.at).total_seconds()
+    timer_seconds = reading.seconds - last.seconds
+    stepped_by = clock_seconds - timer_seconds
+    if abs(stepped_by) > CLOCK_TOLERANCE.total_seconds():
+        _note_or_report(running, partial(note_clock, running.record, clock_stepped(now, stepped_by)))
 
 
 def _read_situation(leader: Leader, states: Mapping[str, JobState], now: datetime) -> DueSituation:
@@ -455,8 +458,16 @@ def _read_situation(leader: Leader, states: Mapping[str, JobState], now: datetim
     plan = plan_of(config, now, tuple(stored.cohort for stored in stored_cohorts))
     world = leader.context.world
     look = next_look(record, stored_cohorts, leader.live, world.corrected_within, world.pretended)
-    catch_up = config.cohorts.catch_up
-    return DueSituation(plan, progress, states, leader.live, catch_up, now, look, running.leaves_failed)
+    return DueSituation(
+        plan=plan,
+        progress=progress,
+        jobs=states,
+        live=leader.live,
+        catch_up=config.cohorts.catch_up,
+        now=now,
+        look=look,
+        leaves_failed=running.leaves_failed,
+    )
 
 
 def due_tasks(
@@ -469,21 +480,23 @@ def due_tasks(
     their time.
     """
     ready = [due for due in work.due if not due.rests(now)]
-    resting = [due.at for due in work.due if due.rests(now) and not due.is_paused]
-    first_left = min(resting, default=LATEST)
+    resting_times = [due.at for due in work.due if due.rests(now) and not due.is_paused]
+    first_resting = min(resting_times, default=LATEST)
 
     tasks = []
     for order, due in enumerate(ready):
         cohort_live = live if due.stored is None else due.stored.cohort.stamp == "live"
-        if cohort_live or due.at < first_left:
+        if cohort_live or due.at < first_resting:
             tasks.append(DueTask(due.name, due.at, order, cohort_live, due))
 
-    marks = [job.latest(now) for job in jobs if job.name == "marks" and job_rests(states.get("marks"), now)]
-    first_left = min([first_left, *marks])
+    for job in jobs:
+        if job.name == "marks" and job_rests(states.get("marks"), now):
+            first_resting = min(first_resting, job.latest(now))
+
     for order, job in enumerate(jobs, len(ready)):
         at = job_due_at(job, states.get(job.name), now)
-        waits = job.name in SEASON_JOBS and not live
-        if at is not None and (at < first_left or not waits):
+        may_wait = job.name in SEASON_JOBS and not live
+        if at is not None and (at < first_resting or not may_wait):
             tasks.append(DueTask(job.name, at, order, live))
 
     return tasks
@@ -494,8 +507,8 @@ def ready_tasks(waiting: Sequence[DueTask], resting: Collection[str]) -> list[Du
 
     In a simulated or recorded world nothing later is done meanwhile: the other's round would be past.
     """
-    held = [task.at for task in waiting if task.name in resting and not task.live]
-    first_held = min(held, default=LATEST)
+    held_times = [task.at for task in waiting if task.name in resting and not task.live]
+    first_held = min(held_times, default=LATEST)
     ready = [task for task in waiting if task.name not in resting]
     return [task for task in ready if task.live or task.at <= first_held]
 
@@ -514,8 +527,9 @@ async def _sleep(work: DueWork, states: Mapping[str, JobState], now: datetime, l
         for job in running.jobs:
             schedules[job.name] = job_schedule(job, states.get(job.name))
 
-    quiet = not work.due and not any(state.failures for state in states.values())
-    if quiet and work.next_round is not None and not pretended:
+    nothing_failed = not any(state.failures for state in states.values())
+    only_waits = nothing_failed and not work.due
+    if only_waits and work.next_round is not None and not pretended:
         _report_wait(running, work.next_round, leader.live)
 
     if next_time_of_any(schedules, now) is None:
@@ -637,8 +651,8 @@ def _show_progress(running: Run, work: DueWork, states: Mapping[str, JobState], 
     progress.now = now
     progress.next_round = work.next_round
 
-    coming = [(next_job_time(job, states.get(job.name), now), job.name) for job in running.jobs]
-    at, name = min(coming, default=(None, ""))
+    job_times = [(next_job_time(job, states.get(job.name), now), job.name) for job in running.jobs]
+    at, name = min(job_times, default=(None, ""))
     progress.next_job = None if at is None else (name, at)
 
     missed = [skipped for skipped in work.missed if skipped not in running.reported_misses]
@@ -677,10 +691,11 @@ def _report_outcome(running: Run, task: DueTask, outcome: StepOutcome) -> None:
     elif outcome.busy:
         kind = "busy"
 
-    news = task.name == "backup" or (task.name == "resolutions" and not outcome.note.startswith("0 "))
-    routine = kind == "track" or (kind == "job" and not news)
+    learnt_ends = task.name == "resolutions" and not outcome.note.startswith("0 ")
+    is_news = task.name == "backup" or learnt_ends
+    is_routine = kind == "track" or (kind == "job" and not is_news)
     data = {"name": task.name, "due": task.at.isoformat(), "note": outcome.note, **outcome.data}
-    running.report(kind, message, routine, **data)
+    running.report(kind, message, is_routine, **data)
 
 
 def _report_workers(running: Run, alone: bool) -> None:

@@ -50,36 +50,36 @@ class SeasonBranch:
     claim: str = ""
     lost: datetime | None = None
 
-    def git(self, *words: str, **more: str) -> str:
-        """Return the output of a git command in the season's repository."""
-        return git(self.folder, *words, more=more)
+    def git(self, *words: str, **variables: str) -> str:
+        """Return the output of a git command in the season's repository, with environment variables."""
+        return git(self.folder, *words, variables=variables)
 
     @contextmanager
     def objects(self) -> Iterator[GitObjects]:
         """Yield the repository's objects."""
-        with open_objects(
-            Path(self.git("rev-parse", "--path-format=absolute", "--git-common-dir"))
-        ) as objects:
+        git_folder = Path(self.git("rev-parse", "--path-format=absolute", "--git-common-dir"))
+        with open_objects(git_folder) as objects:
             yield objects
 
     @contextmanager
     def claimed(self, at: datetime) -> Iterator[None]:
         """Keep everybody else from playing for as long as this lasts."""
         self.claim = f"claimed until {(at + CLAIM_LENGTH).isoformat()}\n"
-        commit = self._logged(self.claim, self.tip, at)
+        commit = self._new_log_commit(self.claim, self.tip, at)
         try:
             self.git("push", "--quiet", "origin", f"{commit}:refs/heads/{LOG}")
         except GitError as error:
+            # If the log on the remote has not moved, the push failed for another cause.
             if self._remote_refs().get(LOG, "") == self.log:
                 raise
-            raise _busy("another run has begun at the same time") from error
+            raise _busy_error("another run has begun at the same time") from error
         self.log = commit
 
         try:
             yield
         finally:
             if self.claim:
-                commit = self._logged(RELEASED, self.tip, at)
+                commit = self._new_log_commit(RELEASED, self.tip, at)
                 self.git("push", "--quiet", "origin", f"{commit}:refs/heads/{LOG}")
                 self.log = commit
 
@@ -90,22 +90,22 @@ class SeasonBranch:
         """
         stage = self.folder / STAGE
         with TemporaryDirectory(prefix="arena-index-") as name:
-            there = {
+            stage_variables = {
                 "GIT_DIR": self.git("rev-parse", "--absolute-git-dir"),
                 "GIT_WORK_TREE": str(stage),
                 "GIT_INDEX_FILE": str(Path(name, "index")),
             }
             if self.tip:
-                git(stage, "read-tree", self.tip, more=there)
-            git(stage, "add", "--all", "--force", "--", *names, more=there)
-            tree = git(stage, "write-tree", more=there)
+                git(stage, "read-tree", self.tip, variables=stage_variables)
+            git(stage, "add", "--all", "--force", "--", *names, variables=stage_variables)
+            tree = git(stage, "write-tree", variables=stage_variables)
 
         if self.tip and tree == self.git("rev-parse", f"{self.tip}^{{tree}}"):
             return False
 
         parents = ["-p", self.tip] if self.tip else []
-        tip = self.git("commit-tree", tree, *parents, "-m", message, **_signed(at))
-        log = self._logged(RELEASED if last else self.claim, tip, at)
+        tip = self.git("commit-tree", tree, *parents, "-m", message, **_author_variables(at))
+        log = self._new_log_commit(RELEASED if last else self.claim, tip, at)
         try:
             refs = (f"{tip}:refs/heads/{BRANCH}", f"{log}:refs/heads/{LOG}")
             self.git("push", "--quiet", "--atomic", "origin", *refs)
@@ -122,15 +122,15 @@ class SeasonBranch:
             self.claim = ""
         return True
 
-    def _logged(self, message: str, tip: str, at: datetime) -> str:
-        """Return a new commit of the log."""
+    def _new_log_commit(self, message: str, tip: str, at: datetime) -> str:
+        """Make a commit of the log, whose second parent is the season's commit `tip`; return its id."""
         parents = []
         if self.log:
             parents += ["-p", self.log]
             if tip:
                 parents += ["-p", tip]
         tree = self.git("mktree")
-        return self.git("commit-tree", tree, *parents, "-m", message, **_signed(at))
+        return self.git("commit-tree", tree, *parents, "-m", message, **_author_variables(at))
 
     def _remote_refs(self) -> dict[str, str]:
         """Return the newest commits of the two branches on the remote, of those that are there."""
@@ -151,14 +151,19 @@ class SeasonBranch:
 
         with self.objects() as objects:
             newest = objects.commit(self.log)
-        self._check_published(refs, newest.parents[1] if len(newest.parents) > 1 else "")
+
+        # The second parent of a commit in the log is the season's commit at that time.
+        published = newest.parents[1] if len(newest.parents) > 1 else ""
+        self._check_published(refs, published)
         claim = CLAIMED.match(newest.message)
         if claim is None:
             return
 
         until = datetime.fromisoformat(claim[1])
         if at < until:
-            raise _busy(f"another run is at work, or was lost; its claim ends at {until:%Y-%m-%d %H:%M} UTC")
+            raise _busy_error(
+                f"another run is at work, or was lost; its claim ends at {until:%Y-%m-%d %H:%M} UTC"
+            )
         self.lost = newest.at
 
     def _fetch(self, refs: dict[str, str], *words: str) -> None:
@@ -189,7 +194,7 @@ class SeasonBranch:
         raise ArenaError("rewritten", message, hint)
 
 
-def _signed(at: datetime) -> dict[str, str]:
+def _author_variables(at: datetime) -> dict[str, str]:
     """Return the environment that sets the author and the date of a commit."""
     signed = {}
     for role in ("AUTHOR", "COMMITTER"):
@@ -199,7 +204,7 @@ def _signed(at: datetime) -> dict[str, str]:
     return signed
 
 
-def _busy(message: str) -> ArenaError:
+def _busy_error(message: str) -> ArenaError:
     """Return the error for a season that another run has in hand."""
     return ArenaError("busy", message, "the next run goes on; nothing was played here", status=2)
 
@@ -221,10 +226,10 @@ def open_season(folder: Path, at: datetime) -> SeasonBranch:
 def write_export(objects: GitObjects, entry: TreeEntry, folder: Path) -> None:
     """Write the export that a commit has to a folder; raise `ArenaError` for what can't be one."""
     folder.mkdir()
-    left = MOST_OF_RECORD
+    bytes_left = MOST_OF_RECORD
     for name, file in objects.entries(entry.id).items():
         if file.mode != PLAIN_FILE or not (name == MANIFEST or FILE_NAME.fullmatch(name)):
             raise ArenaError("bad_export", f"{RECORD}/{name[:60]!r} is no file of an export")
-        data = objects.read(file.id, "blob", min(MOST_OF_FILE, left))
-        left -= len(data)
+        data = objects.read(file.id, "blob", min(MOST_OF_FILE, bytes_left))
+        bytes_left -= len(data)
         (folder / name).write_bytes(data)

@@ -84,8 +84,10 @@ def webhook_of(watch: WatchSection, environ: Mapping[str, str]) -> Webhook | Non
         hint = "it begins with https:// or http://"
         raise ArenaError("bad_webhook", "the webhook's address is invalid", hint)
 
+    # The address and its parts are hidden like the secrets of the environment.
     parts = {f"part {number}": part for number, part in enumerate(_secret_parts(url))}
-    return Webhook(url, secrets_in({**environ, **parts, "url": url}, "url", *parts, name))
+    values = {**environ, **parts, "url": url}
+    return Webhook(url, secrets_in(values, "url", *parts, name))
 
 
 def _secret_parts(url: str) -> Iterator[str]:
@@ -131,7 +133,7 @@ def incident_message(incident: Incident, reason: HealthReason | None = None) -> 
     }
 
 
-def told_together(
+def message_groups(
     untold: Sequence[RecordedIncident], reasons: Sequence[HealthReason]
 ) -> Iterator[tuple[list[RecordedIncident], HealthReason | None]]:
     """Yield the incidents that are told in one message, the oldest first, and the reason they are part of.
@@ -139,29 +141,34 @@ def told_together(
     Fifty agents that fail for one reason are one message.
     """
     groups: dict[object, list[RecordedIncident]] = {}
-    found: dict[object, HealthReason | None] = {}
+    reason_by_group: dict[object, HealthReason | None] = {}
     for recorded in untold:
-        reason = _reason_of(recorded, reasons)
+        reason = _explaining_reason(recorded, reasons)
+
+        # Incidents of agents with the same reason share a message; any other has one of its own.
         key: object = recorded.id
         if reason is not None and "agent" in recorded.incident.data:
             key = (recorded.incident.kind, reason.code, reason.about)
         groups.setdefault(key, []).append(recorded)
-        found[key] = reason
+        reason_by_group[key] = reason
 
     for key, group in groups.items():
-        yield group, found[key]
+        yield group, reason_by_group[key]
 
 
-def _reason_of(recorded: RecordedIncident, reasons: Sequence[HealthReason]) -> HealthReason | None:
+def _explaining_reason(recorded: RecordedIncident, reasons: Sequence[HealthReason]) -> HealthReason | None:
     """Return the reason that explains an incident; of several, one with all their causes."""
-    own = [reason for reason in reasons if recorded.id in reason.incidents]
-    if len(own) < 2:
-        return own[0] if own else None
-    causes = [f"{reason.text}, {reason.cause}" for reason in own]
-    return replace(own[0], cause="; ".join(causes))
+    own_reasons = [reason for reason in reasons if recorded.id in reason.incidents]
+    if not own_reasons:
+        return None
+    if len(own_reasons) == 1:
+        return own_reasons[0]
+
+    causes = [f"{reason.text}, {reason.cause}" for reason in own_reasons]
+    return replace(own_reasons[0], cause="; ".join(causes))
 
 
-def _told_as_one(group: Sequence[RecordedIncident], reason: HealthReason | None) -> dict[str, Any]:
+def _group_message(group: Sequence[RecordedIncident], reason: HealthReason | None) -> dict[str, Any]:
     """Return the message about incidents that are told together."""
     message = incident_message(group[0].incident, reason)
     if len(group) > 1 and reason is not None:
@@ -189,17 +196,17 @@ def message_bytes(message: Mapping[str, Any], secrets: tuple[str, ...]) -> bytes
     >>> message_bytes({"text": "<b> & my-secret"}, ("my-secret",))
     b'{"text": "\\u003cb\\u003e \\u0026 [hidden]"}'
     """
-    return json.dumps(_clean(message, secrets)).translate(SAFE).encode()
+    return json.dumps(_without_secrets(message, secrets)).translate(SAFE).encode()
 
 
-def _clean(value: Any, secrets: tuple[str, ...]) -> Any:
+def _without_secrets(value: Any, secrets: tuple[str, ...]) -> Any:
     """Return a value of a message with its texts on one line, shortened and without secrets."""
     if isinstance(value, str):
         return one_line(redact(value, secrets), LONGEST_TEXT)
     if isinstance(value, Mapping):
-        return {key: _clean(item, secrets) for key, item in value.items()}
+        return {key: _without_secrets(item, secrets) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_clean(item, secrets) for item in value]
+        return [_without_secrets(item, secrets) for item in value]
     return value
 
 
@@ -262,7 +269,9 @@ async def ask(
     for name in ("httpx", "httpcore"):  # they would log the address
         logging.getLogger(name).setLevel(logging.WARNING)
 
-    client = httpx.AsyncClient(verify=_trusted(), timeout=seconds, headers=HEADERS, follow_redirects=False)
+    client = httpx.AsyncClient(
+        verify=_trusted_certificates(), timeout=seconds, headers=HEADERS, follow_redirects=False
+    )
     try:
         async with (
             asyncio.timeout(seconds),
@@ -281,7 +290,7 @@ async def ask(
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
+def _trusted_certificates() -> ssl.SSLContext:
     """Return the trusted certificates: to read them takes 18 ms of CPU, more than to send a message."""
     return httpx.create_ssl_context()
 
@@ -293,7 +302,7 @@ async def send_due(
     seconds: float = TIMEOUT,
     read_status: Callable[[], Status] | None = None,
 ) -> list[str]:
-    """Send due messages until one fails; return the failure in words.
+    """Send due messages until one fails; return the failure in words, in a list of one, or an empty list.
 
     `read_status` returns the status, which says why something goes on and when it is tried again.
     """
@@ -305,17 +314,18 @@ async def send_due(
     if read_status is not None:
         status = await asyncio.to_thread(read_status)
         reasons = status.reasons
-    for group, reason in islice(told_together(untold, reasons), MOST_AT_ONCE):
-        reply = await send(webhook, _told_as_one(group, reason), seconds)
+    for group, reason in islice(message_groups(untold, reasons), MOST_AT_ONCE):
+        reply = await send(webhook, _group_message(group, reason), seconds)
         if not reply.ok:
-            return [_put_off(record, webhook, recorded, reply, now) for recorded in group][:1]
+            failures = [_record_undelivered(record, webhook, recorded, reply, now) for recorded in group]
+            return failures[:1]  # one message failed, whatever it was about
         for recorded in group:
             record_delivery(record.engine, recorded.id, now, None)
 
     return []
 
 
-def _put_off(
+def _record_undelivered(
     record: Record, webhook: Webhook, recorded: RecordedIncident, reply: WebhookReply, now: datetime
 ) -> str:
     """Record that a message did not arrive, and return in words when it is sent again, if it is."""

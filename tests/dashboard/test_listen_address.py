@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ArenaError
-from arena.operations.dashboard_server import listening
+from arena.operations.dashboard_server import streamlit_options
 from arena.operations.listen_addresses import (
     OPEN_DASHBOARD,
     ListenAddress,
     PublicAddress,
-    answers,
+    is_listening,
     listen_address,
-    published,
+    parse_public_address,
 )
 from arena.operations.page_programs import NOWHERE, page_environment
 from tests.dashboard.serving import a_free_port, knock, serving
@@ -88,12 +88,12 @@ def test_behind_a_proxy_no_other_port_is_taken() -> None:
 
 
 def test_an_address_says_its_port_where_it_is_not_the_usual_one() -> None:
-    assert published("https://a.b").origin == "https://a.b"
-    assert published("http://[::1]:8080/x").origin == "http://[::1]:8080"
+    assert parse_public_address("https://a.b").origin == "https://a.b"
+    assert parse_public_address("http://[::1]:8080/x").origin == "http://[::1]:8080"
 
 
 def test_streamlit_is_told_for_whom_it_answers() -> None:
-    behind = listening(
+    behind = streamlit_options(
         ListenAddress("0.0.0.0", 8501, True, PublicAddress("https", "arena.example.com", 443, "season"))
     )
     assert "--server.address=0.0.0.0" in behind
@@ -101,8 +101,8 @@ def test_streamlit_is_told_for_whom_it_answers() -> None:
     assert "--server.corsAllowedOrigins=https://arena.example.com" in behind
     assert "--server.baseUrlPath=season" in behind
     assert not any("enableCORS" in flag or "enableXsrfProtection" in flag for flag in behind)
-    assert "--server.allowedHosts=127.0.0.1" in listening(ListenAddress())
-    assert not any("allowedHosts" in flag for flag in listening(ListenAddress("0.0.0.0", 8501, True)))
+    assert "--server.allowedHosts=127.0.0.1" in streamlit_options(ListenAddress())
+    assert not any("allowedHosts" in flag for flag in streamlit_options(ListenAddress("0.0.0.0", 8501, True)))
 
 
 def test_the_server_is_kept_from_asking_the_web(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +137,7 @@ def test_behind_a_proxy_it_answers_at_the_address_and_path_of_the_proxy_alone(se
             assert "default-src 'none'" in policy
             assert "frame-ancestors 'none'" in policy
             assert "unsafe" not in policy.partition("script-src")[2].partition(";")[0]
-        assert answers(ListenAddress("0.0.0.0", dashboard.port))
+        assert is_listening(ListenAddress("0.0.0.0", dashboard.port))
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="there is no IPv6 here")
@@ -149,5 +149,5 @@ def test_it_listens_at_this_machine_by_ipv6_too(season: Path) -> None:
         pytest.skip("there is no ::1 here")
     with serving(season, "--host", "::1") as dashboard:
         assert dashboard.address.startswith("http://[::1]:")
-        assert answers(ListenAddress("::1", dashboard.port))
-        assert not answers(ListenAddress("127.0.0.1", dashboard.port))
+        assert is_listening(ListenAddress("::1", dashboard.port))
+        assert not is_listening(ListenAddress("127.0.0.1", dashboard.port))

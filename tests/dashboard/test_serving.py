@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.operations.dashboard_server import FLAGS, end_with
+from arena.operations.dashboard_server import FLAGS, end_on_signals
 from arena.operations.listen_addresses import HOST, free_port
 from tests.dashboard.serving import Served, a_free_port, knock, serving
 
@@ -69,7 +69,7 @@ def test_who_is_told_to_end_ends_the_server_though_the_interrupt_be_lost() -> No
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as server:
         try:
-            told = end_with(server)
+            told = end_on_signals(server)
             with suppress(KeyboardInterrupt):
                 os.kill(os.getpid(), signal.SIGINT)
             assert server.wait(timeout=10) == -signal.SIGTERM
