@@ -122,9 +122,12 @@ def read_begun(database: str, models: Mapping[str, str], venue: str = "") -> Rec
             unproven = []
             playing = []
             for stored in record.cohorts():
-                if stored.ended_at is None:
-                    playing.append(stored.cohort)
-                if stored.ended_at is None and stored.stopped_at is None:
+                if stored.ended_at is not None:
+                    continue
+                playing.append(stored.cohort)
+
+                # In a stopped cohort nobody has a turn any more.
+                if stored.stopped_at is None:
                     names = frozenset(record.read(read_unproven, stored.id))
                     if names:
                         unproven.append((stored.cohort, names))
@@ -169,11 +172,12 @@ def sample(markets: Sequence[T]) -> list[T]:
     if len(markets) <= SAMPLE:
         return list(markets)
 
-    chosen = list[T]()
-    for number in range(SAMPLE // NEIGHBOURS):
-        start = number * len(markets) * NEIGHBOURS // SAMPLE
-        chosen += markets[start : start + NEIGHBOURS]
-    return chosen
+    run_count = SAMPLE // NEIGHBOURS
+    sampled = list[T]()
+    for number in range(run_count):
+        start = number * len(markets) // run_count
+        sampled += markets[start : start + NEIGHBOURS]
+    return sampled
 
 
 def expected_ends(config: Config, offered: Catalogued | None) -> ExpectedEnds:

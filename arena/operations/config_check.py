@@ -61,7 +61,7 @@ def check_config(config: Config, environ: Mapping[str, str]) -> ConfigCheck:
     variables = environment(config.folder, environ)
     return ConfigCheck(
         missing_keys=missing_keys(config.agents, variables),
-        untold=_untold_keys(config),
+        untold=_unreported_keys(config),
         articles=_article_count(config),
         readable_env=readable_env(config.folder),
         questions=_question_count(config),
@@ -69,7 +69,7 @@ def check_config(config: Config, environ: Mapping[str, str]) -> ConfigCheck:
     )
 
 
-def _untold_keys(config: Config) -> list[str]:
+def _unreported_keys(config: Config) -> list[str]:
     """Return the keys of the rule that use figures which the venue doesn't report."""
     module = load("markets.venues", config.markets.venue, config.extensions("venues"))
     rule = config.universe
@@ -151,12 +151,12 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
 
 def _missing_key_texts(config: Config, check: ConfigCheck) -> list[str]:
     """Return in words which agent needs which key, with a variable of `.env` that may be it, misspelt."""
-    set_there = environment(config.folder, {})
+    variables_of_env = environment(config.folder, {})
     texts = []
     for name, variable in check.missing_keys.items():
         text = f"{name} needs {variable}"
-        for near in get_close_matches(variable, set_there, 1, SPELLING):
-            text += f" (.env has {near})"
+        for similar in get_close_matches(variable, variables_of_env, 1, SPELLING):
+            text += f" (.env has {similar})"
         texts.append(text)
     return texts
 

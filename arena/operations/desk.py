@@ -200,7 +200,8 @@ class Desk:
         preview = _is_preview(request.query)
         turn = self._turn(agent, request.query.get("turn"))
         text = _text(request.body)
-        if turn.answer != text or preview:
+        is_sent_again = turn.answer == text and not preview
+        if not is_sent_again:
             _check_open(turn)
 
         view = self._view(agent, turn)
@@ -208,7 +209,7 @@ class Desk:
             decision = read_sent_decision(text, view)
         except UnreadableDecision as error:
             if turn.answer != text:
-                raise _not_a_decision(error) from error
+                raise _unreadable_decision_refusal(error) from error
             # An earlier version of the arena took this text, by rules that were less strict.
             decision = read_decision(text, view)
         decision = sound_decision(decision, view)
@@ -219,7 +220,9 @@ class Desk:
             turn = self._write_answer(agent, turn, text)
 
         taken_at = None if turn.answered_at is None else turn.answered_at.isoformat()
-        return {"turn": turn.name, "accepted": True, "at": taken_at} | _reading(decision, decision.rejections)
+        return {"turn": turn.name, "accepted": True, "at": taken_at} | _counts_and_refusals(
+            decision, decision.rejections
+        )
 
     def _write_answer(self, agent: str, turn: DeskTurn, text: str) -> DeskTurn:
         """Write the answer of a turn, and return the updated turn.
@@ -263,7 +266,7 @@ class Desk:
         for last in self.record.read(read_last_turns, agent):
             name = f"{last.cohort}-{last.round}"
             for turn in self.record.read(read_turns, last.round_id, [last.entrant_id]):
-                turns.append(_past_turn(name, last.at, turn))
+                turns.append(_past_turn_data(name, last.at, turn))
 
         ended = self.record.read(read_ended_forecasts, agent, self.now())
         results = [result_document(past).model_dump(mode="json") for past in ended]
@@ -278,8 +281,8 @@ def _preview(turn: DeskTurn, decision: Decision, view: View) -> dict[str, Any]:
     else:
         offers = SnapshotOffers(view.snapshot, view.rules)
         fills, refused = execute_at(offers, decision.bets, decision.sales, view.holdings)
-    reading = _reading(decision, (*decision.rejections, *refused))
-    return {"turn": turn.name, "accepted": False, "fills": [*map(_fill, fills)], **reading}
+    reading = _counts_and_refusals(decision, (*decision.rejections, *refused))
+    return {"turn": turn.name, "accepted": False, "fills": [*map(_fill_data, fills)], **reading}
 
 
 def _is_preview(query: Mapping[str, str]) -> bool:
@@ -319,7 +322,7 @@ def _key_of(request: HttpRequest) -> str:
     return key
 
 
-def _not_a_decision(error: UnreadableDecision) -> DeskRefusal:
+def _unreadable_decision_refusal(error: UnreadableDecision) -> DeskRefusal:
     """Return the refusal of an unusable decision, with all its faults."""
     message = f"this is not a decision: {error}"
     if error.refused:
@@ -340,25 +343,25 @@ def _text(body: bytes) -> str:
         raise DeskRefusal(422, "no_decision", "the body is not UTF-8 text", "send JSON as UTF-8") from error
 
 
-def _reading(decision: Decision, refused: Sequence[Rejection]) -> dict[str, Any]:
+def _counts_and_refusals(decision: Decision, refused: Sequence[Rejection]) -> dict[str, Any]:
     """Return how a decision was read: the number of items of each kind, and the refused ones."""
     counts = {"forecasts": len(decision.forecasts), "bets": len(decision.bets), "sales": len(decision.sales)}
-    return {**counts, "refused": [*map(_refusal, refused)]}
+    return {**counts, "refused": [*map(_refusal_data, refused)]}
 
 
-def _past_turn(name: str, at: datetime, turn: Turn) -> dict[str, Any]:
+def _past_turn_data(name: str, at: datetime, turn: Turn) -> dict[str, Any]:
     """Return a turn that is over, as JSON."""
     return {
         "turn": name,
         "at": at.isoformat(),
         "status": turn.decision.status,
         "note": turn.decision.note,
-        "fills": [*map(_fill, turn.fills)],
-        "refused": [*map(_refusal, turn.rejections)],
+        "fills": [*map(_fill_data, turn.fills)],
+        "refused": [*map(_refusal_data, turn.rejections)],
     }
 
 
-def _fill(fill: Fill) -> dict[str, Any]:
+def _fill_data(fill: Fill) -> dict[str, Any]:
     """Return a fill as JSON, in shares and dollars."""
     return {
         "market": fill.market_id,
@@ -371,7 +374,7 @@ def _fill(fill: Fill) -> dict[str, Any]:
     }
 
 
-def _refusal(rejection: Rejection) -> dict[str, Any]:
+def _refusal_data(rejection: Rejection) -> dict[str, Any]:
     """Return a refused item as JSON."""
     return {"code": rejection.code, "message": rejection.message, "market": rejection.market_id}
 
@@ -385,7 +388,7 @@ def error_response(status: int, error: ArenaError) -> HttpResponse:
     """Return an error in the form of `--json`, with the refused items of the decision it is about."""
     document: dict[str, Any] = {"error": error.as_dict()}
     if isinstance(error, DeskRefusal) and error.refused:
-        document["refused"] = [*map(_refusal, error.refused)]
+        document["refused"] = [*map(_refusal_data, error.refused)]
     return HttpResponse(status, json.dumps(document).encode() + b"\n", JSON)
 
 

@@ -189,7 +189,7 @@ class HttpServer:
         address = str((writer.get_extra_info("peername") or ("",))[0])
         self.waiting.add(task, network_of(address))
         try:
-            await self._talk(task, address, reader, writer)
+            await self._read_and_answer(task, address, reader, writer)
         except asyncio.CancelledError:
             writer.transport.abort()  # its place is needed for another, or the server stops
         except (OSError, TimeoutError, asyncio.IncompleteReadError):
@@ -199,7 +199,7 @@ class HttpServer:
             self.admitted.remove(task)
             writer.close()
 
-    async def _talk(
+    async def _read_and_answer(
         self,
         task: "asyncio.Task[None]",
         address: str,
@@ -247,16 +247,16 @@ class HttpServer:
         Raise `_BadRequest` if it can't be read.
         """
         head = await reader.readuntil(HEAD_END)
-        first, *lines = head.removesuffix(HEAD_END).decode("latin-1").split("\r\n")
-        parts = first.split(" ")
+        request_line, *header_lines = head.removesuffix(HEAD_END).decode("latin-1").split("\r\n")
+        parts = request_line.split(" ")
         if len(parts) != 3 or parts[2] not in ("HTTP/1.1", "HTTP/1.0") or not parts[1].startswith("/"):
             raise _BadRequest(400, "this is not a request")
 
-        method = parts[0]
+        method, target, _ = parts
         if method not in self.methods:
             raise _BadRequest(405, f"the methods here are {', '.join(self.methods)}")
 
-        headers = _read_headers(lines)
+        headers = _read_headers(header_lines)
         if self.hosts is not None and not is_own_host(headers.get("host"), self.hosts):
             raise _BadRequest(421, "this host is not served here: ask by the address of the machine")
 
@@ -268,12 +268,12 @@ class HttpServer:
         if len(length) > len(str(self.most_body)) or int(length) > self.most_body:
             raise _BadRequest(413, f"the body has more than {self.most_body:,} bytes")
 
-        path, _, query = parts[1].partition("?")
+        path, _, query = target.partition("?")
         pairs = parse_qsl(query, keep_blank_values=True)
-        values = dict(pairs)
-        if len(values) < len(pairs):
+        parameters = dict(pairs)
+        if len(parameters) < len(pairs):
             raise _BadRequest(400, "a word after the ? is there twice")
-        request = HttpRequest(method, path, values, headers, address=address)
+        request = HttpRequest(method, path, parameters, headers, address=address)
         return request, int(length)
 
     def _response_bytes(self, response: HttpResponse, with_body: bool) -> bytes:
@@ -412,17 +412,17 @@ def metrics_text(status: Status) -> bytes:
     from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
     registry = CollectorRegistry()
-    for name, meaning, value in _figures(status):
+    for name, meaning, value in _metrics(status):
         Gauge(f"arena_{name}", meaning, registry=registry).set(value)
 
-    for name, meaning, labels, samples in _labelled_figures(status):
+    for name, meaning, labels, samples in _labelled_metrics(status):
         gauge = Gauge(f"arena_{name}", meaning, labels, registry=registry)
         for values, value in samples:
             gauge.labels(*values).set(value)
     return generate_latest(registry)
 
 
-def _figures(status: Status) -> Iterator[tuple[str, str, float]]:
+def _metrics(status: Status) -> Iterator[tuple[str, str, float]]:
     """Yield the name, meaning and value of each metric without labels."""
     calendar = status.calendar
     spend = status.spend
@@ -441,13 +441,17 @@ def _figures(status: Status) -> Iterator[tuple[str, str, float]]:
     yield "positions", "Open positions", held.positions
     yield "stale_markets", "Markets held with a stale price or none", held.stale
     if status.looked_at is not None:
-        yield "quote_age_seconds", "Time since prices were last read", _since(status.looked_at, status)
+        yield (
+            "quote_age_seconds",
+            "Time since prices were last read",
+            _seconds_since(status.looked_at, status),
+        )
     if held.oldest is not None:
         meaning = "Age of the oldest price of a held market"
-        yield "held_quote_age_seconds", meaning, _since(held.oldest, status)
+        yield "held_quote_age_seconds", meaning, _seconds_since(held.oldest, status)
 
 
-def _labelled_figures(status: Status) -> Iterator[tuple[str, str, tuple[str, ...], Samples]]:
+def _labelled_metrics(status: Status) -> Iterator[tuple[str, str, tuple[str, ...], Samples]]:
     """Yield the name, meaning and labels of each metric with labels, and its samples."""
     turns: Samples = [((word,), count) for word, count in status.turns.items()]
     yield "turns", "Turns by status", ("status",), turns
@@ -466,7 +470,9 @@ def _labelled_figures(status: Status) -> Iterator[tuple[str, str, tuple[str, ...
 
     failures: Samples = [((job.name,), job.failures) for job in status.jobs]
     yield "job_failures", "Consecutive failures of a job", ("job",), failures
-    ages: Samples = [((job.name,), _since(job.ended_at, status)) for job in status.jobs if job.ended_at]
+    ages: Samples = [
+        ((job.name,), _seconds_since(job.ended_at, status)) for job in status.jobs if job.ended_at
+    ]
     yield "job_age_seconds", "Time since a job last ended", ("job",), ages
 
     kinds = Counter(noted.incident.kind for noted in status.incidents if noted.ended_at is None)
@@ -474,6 +480,6 @@ def _labelled_figures(status: Status) -> Iterator[tuple[str, str, tuple[str, ...
     yield "incidents", "Ongoing incidents", ("kind",), incidents
 
 
-def _since(at: datetime, status: Status) -> float:
+def _seconds_since(at: datetime, status: Status) -> float:
     """Return the seconds from an instant to that of a status."""
     return (status.at - at).total_seconds()

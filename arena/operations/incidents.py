@@ -126,7 +126,7 @@ def note_agents(record: Record, ends: Sequence[RoundEnd], at: datetime) -> None:
             if status is not None:
                 played[name].append(end)
 
-    texts = _agent_texts(played)
+    texts = _agent_troubles_in_words(played)
     for kind, agents in texts.items():
         for name, text in agents.items():
             incident = agent_incident(kind, name, text, played[name][-1], at)
@@ -135,7 +135,7 @@ def note_agents(record: Record, ends: Sequence[RoundEnd], at: datetime) -> None:
     _end_agent_incidents(record, texts, played, at)
 
 
-def _agent_texts(played: dict[str, list[RoundEnd]]) -> dict[IncidentKind, dict[str, str]]:
+def _agent_troubles_in_words(played: dict[str, list[RoundEnd]]) -> dict[IncidentKind, dict[str, str]]:
     """Return the trouble of each agent in words, by the kind of incident and the agent's name."""
     waiting = {}
     failing = {}
@@ -201,9 +201,9 @@ def _read_unsettled(connection: Connection, now: datetime) -> list[Incident]:
     )
     holders: dict[MarketId, list[str]] = defaultdict(list)
     for market, name in connection.execute(query):
-        own = holders[MarketId(market)]
-        if name not in own:
-            own.append(name)
+        names = holders[MarketId(market)]
+        if name not in names:
+            names.append(name)
     if not holders:
         return []
 
@@ -286,12 +286,13 @@ def note_damage(record: Record, at: datetime, fault: BaseException) -> None:
 
 def note_unusable(record: Record, at: datetime, fault: BaseException, trouble: RecordTrouble) -> None:
     """Keep in memory that the record can't be used, and write it to the record if possible."""
+    if trouble.incident is not None:  # known already
+        return
+
     error = coded_error(fault)
     incident = record_unusable(at, error)
     if error.code == "damaged":
         incident = record_inconsistent("file", at, error)
-    if trouble.incident is not None:
-        return
 
     trouble.incident = incident
     trouble.reason = incident_reason(RecordedIncident(0, incident, None, None, 0, None), Status(at))

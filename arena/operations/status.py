@@ -163,16 +163,17 @@ def read_status(
     price_times += [job.ended_at for job in jobs if job.name in PRICE_JOBS and not job.failures]
 
     # On a pretended clock no pause takes time, and once all turns are in nobody waits.
-    waits = not pretended and any(state.missing and not state.done for state in rounds)
-    pauses = read_pauses(connection) if waits else []
+    turns_are_missing = any(state.missing and not state.done for state in rounds)
+    pauses = read_pauses(connection) if turns_are_missing and not pretended else []
+
+    def is_alive(holder: str) -> bool:
+        return holder == expected.me or not is_gone(holder)
 
     clock: Literal["real", "pretended", "mixed"] = "mixed" if REHEARSAL in states else "real"
     status = Status(
         at=now,
         clock="pretended" if pretended else clock,
-        leader=status_queries.read_leader(
-            connection, lambda holder: holder == expected.me or not is_gone(holder)
-        ),
+        leader=status_queries.read_leader(connection, is_alive),
         calendar=calendar,
         playing=tuple(playing),
         unproven=_read_unproven(connection, playing),
@@ -228,8 +229,10 @@ def _read_unanswered(
     newest = max((state.at for state in rounds), default=None)
     unanswered = {}
     for state in rounds:
-        live = stamps.get(state.cohort) == "live"
-        is_wanted = state.at == newest if live else (state.cohort in stamps and not state.done)
+        if stamps.get(state.cohort) == "live":
+            is_wanted = state.at == newest
+        else:
+            is_wanted = state.cohort in stamps and not state.done
         if is_wanted and state.turns.get("failed"):
             unanswered[state.id] = read_unanswered_turns(connection, state.id)
 
@@ -260,14 +263,15 @@ def _read_calendar(
     last_due = {}
     for stored in playing:
         cohort = stored.cohort.number
-        due = 0
-        for number, at in expected_rounds(stored, starts, keep):
+        due_rounds = 0
+        for round_number, at in expected_rounds(stored, starts, keep):
             times.append(at)
             if at <= until:
-                due += 1
-                last_due[cohort] = (number, at)
+                due_rounds += 1
+                last_due[cohort] = (round_number, at)
 
-        due_count += max(due, done[cohort])
+        # A round played ahead of its time was due too.
+        due_count += max(due_rounds, done[cohort])
         done_count += done[cohort]
 
     calendar = RoundCalendar(

@@ -54,9 +54,11 @@ def read_leader(connection: Connection, is_alive: Callable[[str], bool]) -> Lead
     if row is None or row.renewed_at is None:
         return None
 
-    host, _, rest = row.holder.partition("/")
+    # A holder is named by its host and its process, and more behind that.
+    host, _, after_host = row.holder.partition("/")
+    process, _, _ = after_host.partition("/")
     is_leading = bool(row.is_held) and is_alive(row.holder)
-    return LeaderStatus(host, rest.partition("/")[0], is_leading, row.renewed_at)
+    return LeaderStatus(host, process, is_leading, row.renewed_at)
 
 
 def read_cohort_starts(connection: Connection) -> list[tuple[int, datetime]]:
@@ -213,7 +215,7 @@ def read_spent_total(connection: Connection) -> int:
 
 
 def read_dearest_round(connection: Connection, ids: Collection[int]) -> tuple[str, int]:
-    """Return the round with the most expensive calls of these, and their cost."""
+    """Return in words the round with the most expensive calls of these, and their cost."""
     cost = select(total(COST)).where(CallRow.round_id == RoundRow.id).correlate(RoundRow).label("cost")
     query = (
         select(CohortRow.number, RoundRow.number, cost)
@@ -222,11 +224,14 @@ def read_dearest_round(connection: Connection, ids: Collection[int]) -> tuple[st
         .order_by(cost.desc(), CohortRow.number, RoundRow.number)
     )
     row = connection.execute(query.limit(1)).first()
-    return ("", 0) if row is None else (f"round {row[1]} of cohort {row[0]}", row.cost)
+    if row is None:
+        return "", 0
+    cohort, round_number, round_cost = row
+    return f"round {round_number} of cohort {cohort}", round_cost
 
 
 def read_dearest_agent(connection: Connection) -> tuple[str, int]:
-    """Return the agent with the most expensive calls in an open cohort, and their cost."""
+    """Return in words the agent with the most expensive calls in an open cohort, and their cost."""
     cost = select(total(COST)).where(CallRow.entrant_id == EntrantRow.id).correlate(EntrantRow).label("cost")
     query = (
         select(CohortRow.number, EntrantRow.name, cost)
@@ -235,7 +240,10 @@ def read_dearest_agent(connection: Connection) -> tuple[str, int]:
         .order_by(cost.desc(), CohortRow.number, EntrantRow.name)
     )
     row = connection.execute(query.limit(1)).first()
-    return ("", 0) if row is None else (f"{row[1]} in cohort {row[0]}", row.cost)
+    if row is None:
+        return "", 0
+    cohort, agent, agent_cost = row
+    return f"{agent} in cohort {cohort}", agent_cost
 
 
 def read_calls_under_way(connection: Connection, is_gone: Callable[[str], bool]) -> CallsUnderWay:

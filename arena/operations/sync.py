@@ -34,18 +34,18 @@ async def read_venue(
     if at is not None and source.stamp == "live":
         raise ArenaError("live_venue", f"{source.venue} is live and has no past", "leave --at out")
 
-    within = timedelta(seconds=config.cohorts.corrected_within)
+    corrected_within = timedelta(seconds=config.cohorts.corrected_within)
     with closing(Record.open(config.database)) as record:
         when = clock
         if source.stamp != "live":
-            when = _time_to_read(config, record, source, clock, at, within)
+            when = _time_to_read(config, record, source, clock, at, corrected_within)
         wanted = filter_for([config.universe], when)
 
         quarantined: list[QuarantinedRecord] = []
         venue = open_venue(config, report=quarantined.append)
         try:
-            ends = within if with_ends else None
-            synced = await sync_venue(venue, source, record, when, quarantined, progress, ends, wanted)
+            ends_within = corrected_within if with_ends else None
+            synced = await sync_venue(venue, source, record, when, quarantined, progress, ends_within, wanted)
         finally:
             await venue.close()
 
@@ -60,11 +60,11 @@ def _time_to_read(
     source: VenueSource,
     clock: datetime,
     wanted: datetime | None,
-    within: timedelta,
+    corrected_within: timedelta,
 ) -> datetime:
     """Return the time to read a venue that isn't live; raise `ArenaError` if a round would see its future."""
     begun = record.begun()
-    season_at = season_time(plan_of(config, clock, begun), record, clock, within)
+    season_at = season_time(plan_of(config, clock, begun), record, clock, corrected_within)
     stands = f"stands at {season_at:{MINUTE_FORMAT}}"
     if wanted is not None and begun and wanted > season_at:
         message = f"{wanted:{MINUTE_FORMAT}} is later than the season, which {stands}"

@@ -88,12 +88,12 @@ def tasks_for(status: Status, answers: Sequence[AgentAnswers]) -> list[Task]:
     # After the last round no key is needed any more.
     calendar = status.calendar
     if calendar.next_round or calendar.next_cohort or not calendar.cohorts:
-        tasks += _missing_keys(status.around)
-    tasks += _malformed(answers)
+        tasks += _missing_key_tasks(status.around)
+    tasks += _malformed_answer_tasks(answers)
     return tasks[:MOST_TASKS]
 
 
-def _missing_keys(around: Surroundings) -> Iterator[Task]:
+def _missing_key_tasks(around: Surroundings) -> Iterator[Task]:
     """Yield a task for each key that is not set, which names the agents that need it."""
     for variable in dict.fromkeys(around.missing_keys.values()):
         agents = [name for name, missing in around.missing_keys.items() if missing == variable]
@@ -101,7 +101,7 @@ def _missing_keys(around: Surroundings) -> Iterator[Task]:
         yield Task("missing_key", text, "check")
 
 
-def _malformed(answers: Sequence[AgentAnswers]) -> Iterator[Task]:
+def _malformed_answer_tasks(answers: Sequence[AgentAnswers]) -> Iterator[Task]:
     """Yield a task for each agent with many malformed answers, most of them first."""
     for counts in sorted(answers, key=lambda counts: -counts.malformed):
         many = counts.malformed > MALFORMED_SHARE * counts.answers
@@ -164,21 +164,22 @@ def _board_line(row: LeaderboardRow, verdict: Verdict) -> str:
     if len(name) > LONGEST_NAME:
         name = f"{name[: LONGEST_NAME - 1]}…"
 
-    told = verdict.of(row.agent)
-    closer, low, high = (
-        percent_of_price(points, row.brier_market) for points in (row.skill, row.skill_low, row.skill_high)
-    )
+    own_verdict = verdict.of(row.agent)
+    closer = percent_of_price(row.skill, row.brier_market)
+    low = percent_of_price(row.skill_low, row.brier_market)
+    high = percent_of_price(row.skill_high, row.brier_market)
+
     money = "–"
     if row.pnl is not None:
         sign = "−" if row.pnl < 0 else "+"
         money = f"{sign}${abs(row.pnl):,.0f}"
 
     return _columns(
-        (told.rank_text if told else "") or "–",
+        (own_verdict.rank_text if own_verdict else "") or "–",
         name,
         "–" if closer is None else f"{closer:+.1f}",
         "–" if low is None or high is None else f"{low:+.1f} to {high:+.1f}",
-        (told.better_text if told else "") or "–",
+        (own_verdict.better_text if own_verdict else "") or "–",
         money,
     )
 
