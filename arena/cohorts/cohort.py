@@ -29,7 +29,7 @@ def play_waves(entrants: Sequence[Entrant]) -> list[list[Entrant]]:
     """
     unplaced = list(entrants)
     placed_names = set[str]()
-    waves = list[list[Entrant]]()
+    waves = []
 
     while unplaced:
         ready = []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def entrants_of(agents: "Sequence[AgentConfig]") -> tuple[Entrant, ...]:
     """Return the agents of a config as a cohort freezes them: servers by number, as addresses may change."""
     server_names: dict[str, str] = {}
-    entrants = list[Entrant]()
+    entrants = []
 
     for position, agent in enumerate(agents):
         settings = agent.settings.model_dump(mode="json")
@@ -193,9 +193,9 @@ def unproven_hint(names: Sequence[str], codes: Mapping[str, str]) -> str:
     >>> unproven_hint(["ann"], {"ann": "ann.py"}).partition("; ")[0]
     'ann has no good turn yet: correct its code (ann.py) before the next round'
     """
-    settable = list[str]()
-    coded = list[str]()
-    code_files = set[str]()
+    settable = []
+    coded = []
+    code_files = set()
     for name in names:
         if codes.get(name):
             coded.append(name)

@@ -96,7 +96,7 @@ def next_time(schedule: Schedule, after: datetime) -> datetime | None:
 
 def next_time_of_any(schedules: Mapping[str, Schedule], after: datetime) -> datetime | None:
     """Return the first time after an instant of any of these schedules."""
-    times = set[datetime | None]()
+    times = set()
     for schedule in schedules.values():
         times.add(next_time(schedule, after))
 
@@ -179,7 +179,7 @@ class Plan:
         if until is None and self.count is None:
             raise ValueError("this schedule has no end: give one")
 
-        times = set[datetime]()
+        times = set()
         if self.at_once is not None:
             times.add(self.at_once)
         for calendar in self._calendars(until):

@@ -108,7 +108,7 @@ def end_on_signals(server: subprocess.Popen[bytes]) -> list[int]:
 
     Not by the exception alone: raised while Python clears away in the midst of something, it is lost.
     """
-    signals = list[int]()
+    signals = []
 
     def end(number: int, _: object) -> None:
         """Note a signal, and end the server."""

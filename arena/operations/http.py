@@ -298,7 +298,7 @@ def _read_headers(lines: Sequence[str]) -> dict[str, str]:
 
     Raise `_BadRequest` for lines that a proxy in front of this server might read otherwise.
     """
-    headers = dict[str, str]()
+    headers = {}
     for line in lines:
         match = HEADER.fullmatch(line)
         if match is None:

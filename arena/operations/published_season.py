@@ -134,7 +134,7 @@ def _check_log(season: PublishedSeason, commits: Sequence[GitCommit], log: Seque
     """Note what the log says was published but is missing from the branch, or in another order."""
     positions = {commit.id: position for position, commit in enumerate(commits)}
     newest_position = -1
-    gone = set[str]()
+    gone = set()
     for entry in log:
         # Until something is published an entry has no second parent.
         if len(entry.parents) < 2:

@@ -184,13 +184,13 @@ def read_open_positions(
 
     `ages` says from what age on a price counts as old, by the id of the cohort.
     """
-    positions: dict[tuple[int, str], int] = {}
+    positions = {}
     for cohort, market, count in connection.execute(OPEN_LOTS):
         positions[cohort, market] = count
 
-    looked_at = list[datetime]()
-    priced: dict[tuple[int, str], datetime] = {}
-    stale = set[str]()
+    looked_at = []
+    priced = {}
+    stale = set()
     for cohort, taken_at, market, quoted_at in connection.execute(POSITION_PRICES):
         looked_at.append(taken_at)
         if (cohort, market) in positions and quoted_at is not None:
@@ -198,7 +198,7 @@ def read_open_positions(
             if taken_at - quoted_at > ages[cohort]:
                 stale.add(market)
 
-    markets = set[str]()
+    markets = set()
     for cohort, market in positions:
         markets.add(market)
         if (cohort, market) not in priced:

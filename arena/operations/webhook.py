@@ -141,7 +141,7 @@ def message_groups(
     Fifty agents that fail for one reason are one message.
     """
     groups: dict[object, list[RecordedIncident]] = {}
-    reason_by_group: dict[object, HealthReason | None] = {}
+    reason_by_group = {}
     for recorded in untold:
         reason = _explaining_reason(recorded, reasons)
 

@@ -68,7 +68,7 @@ def open_venue(config: Config, name: str = "", report: Report = ignore_report, t
     """
     module = load("markets.venues", name or config.markets.venue, config.extensions("venues"))
 
-    settings: dict[str, Any] = {}
+    settings = {}
     if name in ("", config.markets.venue):
         settings = config.venue_settings.model_dump()
         settings |= unfrozen_settings(config.venue_settings, config.folder)
@@ -93,7 +93,7 @@ def open_past(config: Config | None, name: str, report: Report, only: Collection
         hint = "polymarket, kalshi and manifold do"
         raise ArenaError("no_history", f"{name} has no readable history", hint)
 
-    values: dict[str, Any] = {}
+    values = {}
     if config and config.markets.venue == name:
         values = unfrozen_settings(config.venue_settings, config.folder)
     if only is not None:
@@ -143,7 +143,7 @@ async def sleep_without_time(_seconds: float) -> None:
 
 def unfrozen_settings(settings: BaseModel, folder: Path) -> dict[str, Any]:
     """Return the settings that no cohort freezes, such as an address; paths count from this folder."""
-    unfrozen: dict[str, Any] = {}
+    unfrozen = {}
     for name, field in type(settings).model_fields.items():
         if field.exclude:  # a cohort freezes what a model dumps
             value = getattr(settings, name)

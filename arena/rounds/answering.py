@@ -74,7 +74,7 @@ def plan_answers(
 ) -> PlannedAnswers:
     """Return the plan to ask a set of the agents whose answers are not in yet."""
     question_set = read_asked(file, method)
-    added: list[AgentConfig] = []
+    added = []
     if with_baselines:
         added = baselines(record, question_set, [agent.name for agent in config.agents])
     line_up_config = line_up(config, method, only, added)
@@ -106,7 +106,7 @@ def _agents_of_answered_sources(agents: Sequence[AgentConfig], answered: Collect
 
     An agent made from such an agent is left out too.
     """
-    left_out: dict[str, str] = {}
+    left_out = {}
 
     for agent in agents:
         for source in agent.of:
@@ -151,7 +151,7 @@ class CohortAnswers:
 
 def read_answers(record: Record, planned: PlannedAnswers) -> list[CohortAnswers]:
     """Return the answers of each agent to a set by a method."""
-    answers: list[CohortAnswers] = []
+    answers = []
     for stored in answered_by(record, planned.file, planned.method):
         answers += [CohortAnswers(stored, usage) for usage in record.read(read_answer_usage, stored.id)]
     return answers
@@ -178,7 +178,7 @@ def total_left(left: Sequence[LeftToAsk]) -> Estimate:
 async def estimate_answers(planned: PlannedAnswers, record: Record) -> list[LeftToAsk]:
     """Estimate the use of each agent to be asked, from a sample of the questions."""
     config = planned.config
-    answered_calls: dict[str, int] = {}
+    answered_calls = {}
     for answers in read_answers(record, planned):
         if answers.stored.ended_at is None and answers.is_unfinished:
             answered_calls[answers.usage.agent] = answers.usage.answered

@@ -74,7 +74,7 @@ class FileSource:
         if self.is_address:
             return self._newest_published()
 
-        names = list[str]()
+        names = []
         for folder in self.folders(QUESTIONS):
             for file in folder.glob("????-??-??-llm.json*"):
                 name = file.name.removesuffix(".gz")
@@ -195,9 +195,9 @@ def resolve_rounds(record: Record, source: FileSource, at: datetime) -> tuple[li
 
     A faulty file does not prevent other rounds from being resolved: its `ArenaError` is raised at the end.
     """
-    resolved = list[ResolvedRound]()
-    waiting = list[str]()
-    faults = list[ArenaError]()
+    resolved = []
+    waiting = []
+    faults = []
     question_files = record.read(newest_files, "questions")
     if not question_files:
         raise ArenaError(
@@ -306,7 +306,7 @@ def _count_and_compare(
 
 def _by_question(resolutions: ResolutionSet, market_sources: set[str]) -> Mapping[Asked, BenchResolution]:
     """Return the rows by question: the last row of each market, every row of a data question."""
-    rows = dict[Asked, BenchResolution]()
+    rows = {}
     for row in sorted(resolutions.rows, key=lambda row: row.date):
         # A market has no date in its key, so a later row replaces an earlier one.
         date = None if row.source in market_sources else row.date

@@ -166,8 +166,8 @@ def _steps_without_decisions(
 
     marked = select(MarkRow.snapshot_id).where(MarkRow.snapshot_id == SnapshotRow.id).exists()
     times = select(SnapshotRow.at).where(SnapshotRow.cohort_id == stored.id, marked).order_by(SnapshotRow.at)
-    snapshots = list[Snapshot]()
-    markets = set[MarketId]()
+    snapshots = []
+    markets = set()
     for at in connection.scalars(times).all():
         taken = read_snapshot(connection, stored.id, at)
         if taken is not None:
@@ -217,7 +217,7 @@ def _entrant_steps(
     bare_steps: Sequence[WhatIfStep], decisions: Mapping[datetime, ReplayDecision], entries: Sequence[Entry]
 ) -> Iterator[WhatIfStep]:
     """Yield the steps with one entrant's decisions, and its account before each."""
-    held = dict[tuple[str, str], int]()
+    held = {}
     entry_number = 0
 
     for step in bare_steps:

@@ -13,7 +13,7 @@ from datetime import datetime
 from agents.audit import RULES
 from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
 from agents.guard import Audit, DropReason, Guard, GuardedArticles, Suspect, guard_articles
-from agents.model import Article, Context, PastForecast, Toolbox, View
+from agents.model import Context, PastForecast, Toolbox, View
 from agents.toolbox import SearchSource, Tool, ToolReach, ToolResult, plain_request
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant
 from arena.record.queries.cohorts import StoredCohort, StoredRound
@@ -119,7 +119,7 @@ async def _ask_source(
     own_key = cohort.evidence, canonical(cohort.evidence_settings), at
     answers = world.searches.setdefault(own_key, {})
 
-    failures: list[QuarantinedRecord] = []
+    failures = []
     failures_in_a_row = 0
     for market in markets:
         if market.id in answers or failures_in_a_row == MOST_FAILURES:
@@ -148,7 +148,7 @@ def _checked_articles(answer: object) -> list[FoundArticle]:
     fault = TypeError("a source answers with a list of FoundArticle, and they are made of texts")
     items = answer if isinstance(answer, list | tuple) else [answer]
 
-    articles: list[FoundArticle] = []
+    articles = []
     for item in items:
         if type(item) is not FoundArticle:
             raise fault
@@ -165,7 +165,7 @@ def _guard_evidence(
 ) -> GatheredEvidence:
     """Return the articles that the guard lets through by market, with counts of the others by reason."""
     rule = guard_of(cohort)
-    shown: dict[MarketId, tuple[Article, ...]] = {}
+    shown = {}
     dropped = Counter[DropReason]()
     article_count = 0
     text_count = 0
@@ -370,8 +370,8 @@ def gather_context(
 
     `since` is the time of the round before; None in a first round. Old cohorts want no context.
     """
-    wanted: dict[int, Context] = {}
-    ids_with_past: list[int] = []
+    wanted = {}
+    ids_with_past = []
     wants_history = False
     wants_siblings = False
     for entrant in entrants:

@@ -138,7 +138,7 @@ def line_up(
             raise ArenaError("no_agent", f"there is no agent {name!r}", hint, status=64)
 
     # Agents are wanted with all that they are made from.
-    wanted = set[str]()
+    wanted = set()
     pending = [agent.name for agent in added]
     pending.extend(only or agents)
     while pending:
@@ -149,7 +149,7 @@ def line_up(
 
     chosen = [_asked_by(agent, config, method) for agent in agents.values() if agent.name in wanted]
     folders = config.extensions("prompts")
-    texts = dict[str, str]()
+    texts = {}
     for agent in chosen:
         for name in prompt_names(agent.settings):
             texts[name] = prompt_text(name, config.folder, folders)
@@ -533,7 +533,7 @@ OVER = (*DECIDED_STATUSES, "out")
 
 def answered_agents(record: Record, cohorts: Sequence[StoredCohort]) -> set[str]:
     """Return the agents of these cohorts that have answered, or will since their cohort is open."""
-    agents = set[str]()
+    agents = set()
     for stored in cohorts:
         is_open = stored.ended_at is None
         for usage in record.read(read_answer_usage, stored.id):
@@ -603,7 +603,7 @@ def read_recorded_answers(
 
     Of answers under one name for the same day, only the newest are returned.
     """
-    answers: dict[tuple[str, str], RecordedAnswers] = {}
+    answers = {}
     for stored in benchmark_cohorts(read_cohorts(connection, trading=False)):
         if dues is None or stored.cohort.venue_settings["due"] in dues:
             for recorded in _cohort_answers(connection, stored):
@@ -616,7 +616,7 @@ def newest_answers(
 ) -> RecordedAnswers:
     """Return the newest answers to a set of an agent, by its name or its board's, or those in a cohort."""
     agents_with_answers: dict[str, None] = {}
-    own_answers: list[RecordedAnswers] = []
+    own_answers = []
     for answers in read_recorded_answers(connection, [question_set.due]):
         if cohort in (None, answers.cohort):
             agents_with_answers[answers.agent] = None

@@ -133,7 +133,7 @@ async def probe_leaks(
 
     compared = dict[datetime, Counter[str]]()
     counts = dict[datetime, Counter[str]]()
-    differences = list[Leak]()
+    differences = []
     with closing(Record.open(str(scratch / "as-recorded.db"))) as record, watched(probed.folder) as opened:
         for number, at in enumerate(chosen):
             await play_until(at, season, record, count_step)
@@ -159,7 +159,7 @@ async def probe_leaks(
 def instants(times: Sequence[datetime], count: int, random: Random) -> list[datetime]:
     """Return at most `count` of these times, one drawn from each equal part of them."""
     count = min(count, len(times))
-    chosen = list[datetime]()
+    chosen = []
 
     for part in range(count):
         start = len(times) * part // count
@@ -246,7 +246,7 @@ def _note_opened(event: str, arguments: tuple[Any, ...]) -> None:
 
 def _calling_files() -> list[str]:
     """Return the source files of the functions that are running, innermost first."""
-    files = list[str]()
+    files = []
     frame = currentframe()
     while frame is not None:
         files.append(frame.f_code.co_filename)

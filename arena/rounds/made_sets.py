@@ -122,7 +122,7 @@ def record_candidates(
     Markets that are one question at several dates are one candidate; those have no price.
     """
     day_after = datetime.combine(date.fromisoformat(due), time(), UTC) + timedelta(days=1)
-    candidates: list[SetCandidate] = []
+    candidates = []
     by_series: dict[str, list[Market]] = defaultdict(list)
     known_ids = list(filter(_is_venue_market, read_known_ids(connection, at)))
 

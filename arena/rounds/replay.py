@@ -225,7 +225,7 @@ def replay_agents(names: Sequence[str], base: Config | None) -> tuple[AgentConfi
     or whose provider would search today's web.
     """
     configured = {} if base is None else {agent.name: agent for agent in base.agents}
-    agents = dict[str, AgentConfig]()
+    agents = {}
     for name in names or configured or NULL_AGENTS:
         agents[name] = configured.get(name) or _agent_of_kind(name, base)
 
@@ -380,8 +380,8 @@ def market_brier(bundle: Bundle) -> dict[str, Any]:
     Each market that ended YES or NO counts once, by the last price that was known eight days before its
     end was: for what bears dates, one dated at least eight days before.
     """
-    prices = list[float]()
-    outcomes = list[int]()
+    prices = []
+    outcomes = []
 
     for record in bundle.markets.values():
         if not record.ends:

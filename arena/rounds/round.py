@@ -48,7 +48,7 @@ from arena.rounds.settlement import set_aside_notes, settle_cohort, venue_answer
 from arena.rounds.turns import is_late, play_turns, unfinished_turns
 from arena.rounds.world import OfferedMarkets, World
 from markets.hashes import canonical
-from markets.model import Listing, MarketId, Snapshot
+from markets.model import Listing, Snapshot
 from markets.universe import draw, filter_for
 from markets.venue import Catalogue
 from portfolio.marks import mark_at
@@ -84,7 +84,7 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
     is_overtaken = newest_at is not None and newest_at > at
     late = is_late(stored.cohort, seen_at, world.now()) or is_overtaken
 
-    turns: list[Turn] = []
+    turns = []
     if not stored_round.done:
         if not late:
             judge = judge_of(stored, stored_round, world, record)
@@ -125,7 +125,7 @@ def new_settings(
 async def close_round(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
     """End a round that has begun: fail the turns not played, and mark everyone."""
     stored_round = _read_round(stored, number, record)
-    turns: list[Turn] = []
+    turns = []
     if not stored_round.done:
         turns = await finish_round(stored, stored_round, world, record, late=True)
     return round_report(stored, stored_round, turns, record)
@@ -167,8 +167,8 @@ def round_report(
     unproven_agents = record.read(read_unproven, stored.id) if correctable else ()
     unanswered = record.read(read_unanswered_turns, stored_round.id) if failed else []
     awaited_agents = {turn.agent for turn in unanswered if turn.awaited}
-    unproven: list[str] = []
-    kept: list[str] = []
+    unproven = []
+    kept = []
     for name in correctable:
         if name in unproven_agents:
             unproven.append(name)
@@ -238,7 +238,7 @@ async def finish_round(
 
     Agents made from others come after these. The round is over once no turn may be tried again.
     """
-    played: dict[str, Turn] = {}
+    played = {}
     async for turn in play_turns(stored, stored_round, world, record, late, again):
         played[turn.entrant] = turn
 
@@ -338,7 +338,7 @@ async def take_snapshot(
     venue = world.venue(cohort)
     live = cohort.stamp == "live"
 
-    drawn: list[MarketId] = []
+    drawn = []
     catalogue = ""
     if round_number is not None:
         offered = await offers_at(stored, at, world, record)
@@ -349,7 +349,7 @@ async def take_snapshot(
         seed = seed_for(cohort.seed, "draw", round_number)
         drawn = ids_of(draw(still_open, cohort.universe, seed, at))
 
-    held_ids: set[MarketId] = set()
+    held_ids = set()
     for account in record.holdings(stored.id).values():
         for market_id, _ in account.lots:
             held_ids.add(market_id)
@@ -365,7 +365,7 @@ async def take_snapshot(
     unpriced = [market_id for market_id in held if market_id not in fresh or not fresh[market_id].has_price]
     before = listings_by_id(record.read(read_listings_as_of, unpriced, seen_at or at))
 
-    shown: dict[MarketId, Listing] = {}
+    shown = {}
     for market_id in drawn:
         if market_id in fresh:
             shown[market_id] = fresh[market_id].priced(before.get(market_id))

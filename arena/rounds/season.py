@@ -164,8 +164,8 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
     begun = [stored for stored in record.cohorts() if stored.cohort.starts_at <= at]
     newest = newest_cohort_numbers(begun, at, plan.keep_deciding)
     deciding = deciding_cohort_numbers(begun, at, plan.keep_deciding)
-    reports = list[RoundReport]()
-    outages = list[VenueUnavailable]()
+    reports = []
+    outages = []
 
     for stored in begun:
         if stored.ended_at is not None or _is_past(stored, at, record):
@@ -259,7 +259,7 @@ def joined_reports(earlier: Sequence[RoundReport], later: Sequence[RoundReport])
     A cohort that has ended meanwhile has no later report: its earlier one is returned as it is.
     """
     unmatched = {(report.cohort, report.number): report for report in earlier}
-    joined = list[RoundReport]()
+    joined = []
 
     for report in later:
         first = unmatched.pop((report.cohort, report.number), None)

@@ -211,7 +211,7 @@ def read_closed_since(
     a venue may close it early. It is closed since the later of its closing time and its newest price. What
     never had a price is open until its closing time.
     """
-    looks: dict[str, datetime] = {}
+    looks = {}
     for batch in batches(ids):
         looks.update(dict(connection.execute(LAST_LOOKS, {"ids": batch}).all()))
 
@@ -219,7 +219,7 @@ def read_closed_since(
     gone = set(markets_gone_since(connection, BEGINNING))
     last_sync = connection.scalar(select(func.max(SyncRow.at)))
 
-    closed: dict[MarketId, datetime] = {}
+    closed = {}
     for listing in read_listings_as_of(connection, ids, now):
         market = listing.market
         priced_at = market.opens_at if listing.quote is None else listing.quote.at

@@ -42,11 +42,10 @@ from arena.rounds.error_text import error_text
 from arena.rounds.turns import is_late
 from arena.rounds.world import World
 from markets.hashes import canonical
-from markets.model import MarketId, Resolution, Snapshot
+from markets.model import Resolution, Snapshot
 from markets.venue import EVERY_MARKET, CatalogueFilter, QuarantinedRecord, Venue, VenueError
 from portfolio.ledger import fold, newest_resolutions, settle_resolved
 from portfolio.marks import mark_at
-from portfolio.model import Entry, Holdings
 
 T = TypeVar("T")
 DAY = timedelta(days=1)
@@ -107,7 +106,7 @@ async def settle_cohort(
     Return notes on what was rejected in a cohort without money: a question gone from its folder, say.
     """
     unresolved = record.read(read_unresolved_markets, at - world.corrected_within)
-    rejected: list[QuarantinedRecord] = []
+    rejected = []
 
     async def ask() -> Sequence[Resolution]:
         ends = await world.venue(stored.cohort).resolutions(at, unresolved)
@@ -118,7 +117,7 @@ async def settle_cohort(
     record.write(learn_resolutions, answered, at, live=stored.cohort.stamp == "live")
 
     accounts = record.holdings(stored.id)
-    held: set[MarketId] = set()
+    held = set()
     for account in accounts.values():
         for market, _ in [*account.lots, *account.settled]:
             held.add(market)
@@ -165,8 +164,8 @@ def pay_ended_cohorts(connection: Connection, at: datetime) -> None:
         ends = newest_resolutions(resolutions, paid_at)
 
         ledgers = read_ledgers(connection, cohort_id)
-        new_entries: dict[int, list[Entry]] = {}
-        new_holdings: dict[int, Holdings] = {}
+        new_entries = {}
+        new_holdings = {}
         for name, (entrant_id, _) in read_ledger_heads(connection, cohort_id).items():
             account = fold(ledgers[name])
             entries = settle_resolved(ends, account, paid_at)
@@ -184,8 +183,8 @@ def pay_ended_cohorts(connection: Connection, at: datetime) -> None:
 
 async def settle_ended(at: datetime, world: World, record: Record) -> None:
     """Ask how markets ended at venues without an open cohort, and pay what was corrected."""
-    newest_by_venue: dict[str, StoredCohort] = {}
-    venues_in_play: set[str] = set()
+    newest_by_venue = {}
+    venues_in_play = set()
     for stored in record.cohorts():
         venue = canonical([stored.cohort.venue, stored.cohort.venue_settings])
         newest_by_venue[venue] = stored

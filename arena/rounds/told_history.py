@@ -60,8 +60,8 @@ MARKETS_OF_EVENTS = (
 
 def read_siblings(connection: Connection, snapshot: Snapshot) -> dict[str, tuple[Listing, ...]]:
     """Return the other open markets of each event, as known an hour before the snapshot's time."""
-    snapshot_ids = set[str]()
-    events = set[str]()
+    snapshot_ids = set()
+    events = set()
     for listing in snapshot:
         snapshot_ids.add(listing.market.id)
         events.add(listing.market.event_id)
@@ -72,7 +72,7 @@ def read_siblings(connection: Connection, snapshot: Snapshot) -> dict[str, tuple
         if market_id not in snapshot_ids and len(ids_by_event[event]) < MOST_SIBLINGS:
             ids_by_event[event].append(MarketId(market_id))
 
-    ids = list[MarketId]()
+    ids = []
     for event_ids in ids_by_event.values():
         ids += event_ids
     ended = {end.market_id for end in read_resolutions(connection, ids, until)} if ids else set()

@@ -98,8 +98,8 @@ def recorded_setting(
         _check_in_config(name, config, cohorts)
 
     rounds = read_rounds_by_cohort(connection)
-    times = set[datetime]()
-    candidates = list[tuple[StoredCohort, StoredRound]]()
+    times = set()
+    candidates = []
     for stored in own_cohorts or cohorts:
         for stored_round in rounds.get(stored.id, ()):
             times.add(stored_round.at)
@@ -352,7 +352,7 @@ def read_recorded_trial(connection: Connection, name: str, cohort: int | None, a
     Raise `ArenaError` if no cohort has such an agent, or where it has not played then.
     """
     rounds = read_rounds_by_cohort(connection)
-    candidates: list[tuple[datetime, int, StoredCohort, StoredRound]] = []
+    candidates = []
     for stored in cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), name):
         number = stored.cohort.number
         candidates += [(begun.at, number, stored, begun) for begun in rounds.get(stored.id, ())]

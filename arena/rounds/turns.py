@@ -154,7 +154,7 @@ async def play_turns(
 
         # The heartbeat renews the claims in `held`, by entrant, for as long as their turns are played.
         held: dict[int, int] = {}
-        tasks: dict[asyncio.Task[Turn], ClaimedTurn] = {}
+        tasks = {}
         async with heartbeat(partial(world.reservations.renew_turns, stored_round.id, held, record)):
             for claim in claims:
                 held[claim.entrant_id] = claim.token
@@ -363,7 +363,7 @@ def views_of_claimed(
     cohort = stored.cohort
     round_id = stored_round.id
     names = [entrant.name for entrant in entrants]
-    sources: dict[str, None] = {}
+    sources = {}
     for entrant in entrants:
         sources.update(dict.fromkeys(forecast_sources(entrant.settings)))
 
@@ -609,7 +609,7 @@ def write_turns(
 
     They are removed from `held`: a claim that a failed turn has given back must not be renewed.
     """
-    claimed = list[TurnUnderClaim]()
+    claimed = []
     for claim, turn in ended:
         held.pop(claim.entrant_id, None)
         claimed.append(TurnUnderClaim(claim.entrant_id, claim.token, turn, world.now()))

@@ -57,8 +57,8 @@ def change_in_words(change: Change, own: Sequence[Rules]) -> str:
 
 def _rule_difference_in_words(name: str, change: Change, own: Sequence[Rules]) -> str:
     """Return in words how a rule differs from those of the cohorts; empty if it doesn't."""
-    old_values = list[str]()
-    new_values = list[str]()
+    old_values = []
+    new_values = []
     for rules in own:
         old = getattr(rules, name)
         new = getattr(change.rules(rules), name)
@@ -196,8 +196,8 @@ def what_if(
     """
     chosen = cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), agent)
     whole = sum(len(stored.entrant_ids) for stored in chosen)
-    rules = list[Rules]()
-    rows = list[WhatIfEntry]()
+    rules = []
+    rows = []
     done = 0
 
     for stored in chosen:

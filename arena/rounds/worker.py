@@ -115,10 +115,10 @@ def once_at_a_time(play: PlayJob) -> PlayJob:
     A worker of which nothing was heard for a while gets its own turns again, maybe in other jobs, and its own
     claims would not stop it.
     """
-    under_way = set[tuple[int, int, str]]()
+    under_way = set()
 
     async def play_once(job: TurnJob, tell: OnTurn) -> None:
-        free = list[str]()
+        free = []
         for agent in job.agents:
             if (job.cohort, job.round, agent) in under_way:
                 tell(agent, "not played: this worker already has it")
