@@ -166,14 +166,13 @@ def read_status(
     turns_are_missing = any(state.missing and not state.done for state in rounds)
     pauses = read_pauses(connection) if turns_are_missing and not pretended else []
 
-    def is_alive(holder: str) -> bool:
-        return holder == expected.me or not is_gone(holder)
-
     clock: Literal["real", "pretended", "mixed"] = "mixed" if REHEARSAL in states else "real"
     status = Status(
         at=now,
         clock="pretended" if pretended else clock,
-        leader=status_queries.read_leader(connection, is_alive),
+        leader=status_queries.read_leader(
+            connection, lambda holder: holder == expected.me or not is_gone(holder)
+        ),
         calendar=calendar,
         playing=tuple(playing),
         unproven=_read_unproven(connection, playing),
