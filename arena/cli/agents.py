@@ -298,8 +298,8 @@ def cohorts_data(details: AgentDetails | None, config: Config | None, name: str)
 
 def setup_data(setup: AgentSetup, previous: AgentSetup | None) -> dict[str, Any]:
     """Return an agent's settings and how they differ from those before, for JSON."""
-    changed = setup_differences(before, setup) if before else {}
-    return attributes(setup, "kind", "settings", "prompts") | {"changed": changed_values_data(changed)}
+    changes = setup_differences(previous, setup) if previous else {}
+    return attributes(setup, "kind", "settings", "prompts") | {"changed": changed_values_data(changes)}
 
 
 def details_data(details: AgentDetails) -> dict[str, Any]:

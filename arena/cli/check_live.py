@@ -64,7 +64,8 @@ def check_live(
     targets = []
     if agents or not venues:
         targets = ping_targets_of(config, agents)
-    names = venues
+
+    venue_names = venues
     if not venues and not agents and stamp_of(config) == "live":
         venue_names = [config.markets.venue]
     if targets and not quiet:
@@ -118,6 +119,7 @@ def model_data(target: PingTarget, call: Call, config: Config) -> dict[str, Any]
     trouble = None
     if call.error is not None:
         trouble = call_error(call.error)
+
     if trouble is not None and trouble.code == "auth":
         with_env_file = environment(config.folder, os.environ)
         key_source = key_place(target.settings, with_env_file, os.environ)

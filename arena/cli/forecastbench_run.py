@@ -216,8 +216,8 @@ def run_data(answered: AnsweredRound) -> dict[str, Any]:
         )
 
     total = attributes(answered.used, *USED)
-    total["usd_known"] = exact(answered.used.cost)
-    total["usd_more_at_most"] = exact(answered.unknown_cost_at_most)
+    total["usd_known"] = from_millionths(answered.used.cost)
+    total["usd_more_at_most"] = from_millionths(answered.unknown_cost_at_most)
     is_known = all(answers.cost is not None for answers in answered.answers)
     total["usd"] = total["usd_known"] if is_known else None
 
@@ -264,8 +264,8 @@ def _spent(answered: AnsweredRound) -> str:
     tokens = f"{used.tokens_in:,} tokens in, {used.tokens_out:,} out"
     spent = f"Spent: {used.calls:,} calls, {tokens}, ${(used.cost or 0) / ONE:,.4f}"
     if answered.unknown_cost_at_most:
-        more = answered.unknown_cost_at_most / ONE
-        spent += f", and at most ${more:,.4f} more for calls without an answer"
+        possible = answered.unknown_cost_at_most / ONE
+        spent += f", and at most ${possible:,.4f} more for calls without an answer"
     return spent
 
 

@@ -211,7 +211,7 @@ def _read_unproven(connection: "Connection", playing: Sequence[StoredCohort]) ->
     unproven = {}
     for stored in playing:
         if stored.stopped_at is None:
-            names = read_unproven(connection, stored.id, waiting=False)
+            names = read_unproven(connection, stored.id, include_waiting=False)
             unproven[stored.cohort.number] = agents_to_correct_first(stored.cohort, names)
 
     return unproven

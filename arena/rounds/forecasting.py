@@ -260,7 +260,7 @@ def _combination_rates(rates: Mapping[int, float], ways: Sequence[int]) -> dict[
     """Return how often two independent questions of a source end so, by days; even odds without rates."""
     joint_rates = {}
     for days, rate in (rates or {0: 0.5}).items():
-        joint_rate = joint([rate, rate], ways) or 0.0
+        joint_rate = joint_probability([rate, rate], ways) or 0.0
         joint_rates[days] = round(joint_rate, 6)
     return joint_rates
 

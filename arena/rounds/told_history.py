@@ -166,7 +166,7 @@ def read_new_ends(
     rows = connection.execute(NEW_ENDS, {"cohort_id": cohort_id, **times})
 
     # Of several versions of an end, the last one stays.
-    newest_versions = {end.market_id: end for end in read_nouns(Resolution, rows)}
+    newest_versions = {end.market_id: end for end in read_objects(Resolution, rows)}
     latest_first = sorted(
         newest_versions.values(), key=lambda end: (end.known_at, end.market_id), reverse=True
     )

@@ -376,7 +376,7 @@ def check(
         from arena.rounds.live_check import ping_targets_of
 
         ping_targets_of(config, agents)  # raises for an unknown name before anything is printed
-    with prints_aside():
+    with prints_to_stderr():
         data = check_data(config, os.environ)
     chosen.table_choice.wanted_columns(LINE_UP)
     if not chosen.json:
