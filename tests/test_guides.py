@@ -149,7 +149,7 @@ def command_lines(page: Path) -> list[str]:
     lines = []
     for body in blocks(page, "sh"):
         found = re.findall(r"(?:^|&& |-L 1 )(arena .+?)(?= &&|  #|$)", body, re.MULTILINE)
-        lines += [line for line in found if "…" not in line and line != INSTALLS]
+        lines += [line for line in found if "…" not in line and not line.startswith(INSTALLS)]
     return lines
 
 
@@ -197,10 +197,15 @@ def test_the_page_of_exports_reads_one(
 
 
 def test_the_readme_shows_the_answer_of_the_demo_as_its_help_does() -> None:
-    shown = BLOCK_WITHOUT_NAME.findall((ROOT / "README.md").read_text("utf-8"))[0]
-    help_text = " ".join(arena(ROOT, "demo", "--help", COLUMNS="100").stdout.split())
-    for line in shown.splitlines():
-        assert " ".join(line.split()).rstrip("… ") in help_text
+    shown = BLOCK_WITHOUT_NAME.findall(BLOCK.sub("", (ROOT / "README.md").read_text("utf-8")))[0]
+    helps = [arena(ROOT, command, "--help", COLUMNS="100").stdout for command in ("demo", "board")]
+    rows = {" ".join(line.split()) for line in shown.splitlines()}
+    for text in helps:
+        sample = text.partition("Example: ")[2].partition("Options:")[0].partition("Arguments:")[0]
+        named = [" ".join(line.split()) for line in sample.splitlines() if "$" in line or "ranks" in line]
+        assert len(named) >= 3
+        assert set(named) <= rows
+    assert shown.splitlines()[0].rstrip("… ") in " ".join(helps[1].split())
 
 
 EVERY = [page.name for page in PAGES]
