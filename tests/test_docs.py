@@ -152,6 +152,6 @@ def test_the_site_leads_to_every_page() -> None:
 
 
 def test_a_provider_on_its_page_has_the_key_that_is_looked_for() -> None:
-    told = re.findall(r"\| `(\w+_KEY)` \| `(\w+)/", (DOCS / "providers.md").read_text("utf-8"))
+    told = re.findall(r"\|`(\w+_KEY)` \|`(\w+)/", (DOCS / "providers.md").read_text("utf-8"))
     assert len(told) == 10
     assert told == [(KEYS[provider][0], provider) for _, provider in told]

@@ -183,7 +183,7 @@ def test_the_page_has_the_figures_of_each_set(name: str) -> None:
         found[kind] += verdict != "clean"
 
     page = (ROOT / "docs" / "evidence.md").read_text("utf-8")
-    row = next(line for line in page.splitlines() if line.startswith(f"| {name} |"))
+    row = next(line for line in page.splitlines() if line.startswith(f"|{name} |"))
     cells = [cell.strip() for cell in row.strip("| ").split("|")]
     assert cells[2] == f"{found['leak']}/{of['leak']}"
     assert cells[4] == f"{found['clean']}/{of['clean']}"
