@@ -31,11 +31,11 @@ PAGE = ROOT / "docs" / "performance.md"
 HEADING = "## Guards taken out"
 SECTION = re.compile(rf"\n{HEADING}\n.*", re.DOTALL)
 INTRO = """\
-`python -m benchmarks.mutants --page` writes this table. Every guard found in the tree is taken out by itself,
+`python -m benchmarks.mutants --page` writes this table. Each guard in the code is taken out by itself,
 in a copy, as [the list](../tests/guards/guards.toml) says. {who}"""
-BY_TESTS = "A test that the list names notices; no seed of the simulator was played for it."
+BY_TESTS = "A test in the list must notice; no seed of the simulator was played for it."
 BY_SEEDS = """\
-A test that the list names notices, or one of the simulator's first {seeds} seeds: of {findings} it must be a
+A test in the list must notice, or one of the simulator's first {seeds} seeds; for {findings} guards it must be a
 seed."""
 LONGEST_TESTS = 900.0
 """Seconds that tests may take as long as nothing is taken out."""
@@ -210,7 +210,7 @@ def play_all(options: Namespace, mutants: Sequence[Mutant]) -> list[Outcome]:
 def table(outcomes: Sequence[Outcome]) -> str:
     """Return the outcomes by kind as Markdown."""
     lines = [
-        "|guards |taken out |noticed by a test |by a seed |by nobody, or not tried |changes nothing|",
+        "|guards |taken out |noticed by a test |by a seed |not noticed, or not tried |no effect|",
         "|---|---:|---:|---:|---:|---:|",
     ]
     by_kind: dict[str, list[Outcome]] = {}

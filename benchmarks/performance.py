@@ -143,9 +143,9 @@ def of_import(folder: Path) -> Iterator[tuple[str, float]]:
 
 
 INTRO = """\
-`make bench` measures and writes this page. A ratio is ours over what is wanted, so 1 or more is as promised:
-of several rows the worst, of several runs the median, with its spread. It goes by CPU where the other side
-is fixed. Promised too, and not measured here: `make test` in 480 s on two quiet cores; a catalogue by the
+`make bench` measures and writes this page. The ratio is our result over the target, so 1 or more meets it:
+the worst of several rows, the median of several runs, with its spread. Against a fixed figure CPU
+time counts. Not measured here: `make test` in 480 s on two quiet cores; a catalogue by the
 default rule in a fifth of its bytes, which `python -m benchmarks.live_weeks` counts."""
 MODULES = ("portfolio", "fanout", "sync", "scoring", "store", "replay", "dashboard", "desk", "shelf")
 MEASURES: dict[str, Callable[[Path], Iterator[tuple[str, float]]]] = {
@@ -210,7 +210,7 @@ def page(found: Mapping[str, Sequence[float]], failed: Mapping[str, str], runs: 
         "",
         f"{day}, {many}, load {os.getloadavg()[0]:.0f} at the end: {machine()}.",
         "",
-        "|what |wanted |ratio |spread||",
+        "|what |target |ratio |spread |note|",
         "|---|---|---:|---|---|",
         *lines,
         "",
