@@ -35,8 +35,8 @@ INTRO = """\
 in a copy, as [the list](../tests/guards/guards.toml) says. {who}"""
 BY_TESTS = "A test in the list must notice; no seed of the simulator was played for it."
 BY_SEEDS = """\
-A test in the list must notice, or one of the simulator's first {seeds} seeds; for {findings} guards it must be a
-seed."""
+A test in the list must notice, or one of the simulator's first {seeds} seeds; for {findings} guards it
+must be a seed."""
 LONGEST_TESTS = 900.0
 """Seconds that tests may take as long as nothing is taken out."""
 
