@@ -112,7 +112,7 @@ def write_past(chosen: Options, folder: Path, venue: str, request: PastRequest) 
     """
     if request.since >= request.until:
         message = f"{request.since:%Y-%m-%d} to {request.until:%Y-%m-%d} is an empty period"
-        raise ArenaError("sleep_without_time", message, "--since is a day before --until, and both are past")
+        raise ArenaError("no_time", message, "--since is a day before --until, and both are past")
 
     config = chosen.load_if_trusted() if chosen.has_config else None
     rejected: list[QuarantinedRecord] = []

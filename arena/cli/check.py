@@ -182,8 +182,9 @@ def line_up(data: Data, choice: TableChoice) -> Page:
         rounds = "A cohort has {cohort} rounds; a month has {month:g} in all cohorts."
         rounds = rounds.format_map(cost["rounds"])
         yield (
-            "Low: every question once, answered briefly, or what an agent used if less. Expected: with usual "
-            f"thinking, a guess until it has played. High: the most that budgets reserve. {measured}{rounds}"
+            "Low: every question asked once and answered briefly, or less if the agent has used less. "
+            "Expected: with typical thinking, a guess until the agent has played. "
+            f"High: the most that budgets reserve. {measured}{rounds}"
         )
         yield ""
 

@@ -94,7 +94,7 @@ def costs_text(
     elif text != FREE:
         text += "; no budget limits it"
     if all(model.startswith(DEMO) for model in models):
-        text += " (fictitious: demo models are free)"
+        text += " (made-up prices: demo models are free)"
     return text
 
 

@@ -31,7 +31,7 @@ def report_page(data: dict[str, Any]) -> Page:
     size = f"{count_text(data['agents'], 'agent')}, {count_text(data['cohorts'], 'cohort')}"
     yield f"{data['report']}: {size}, {data['bytes']:,} bytes"
     if "method" in data:
-        yield "Put it next to the results."
+        yield "Publish it with the results."
     else:
         yield "Open it in a browser, or send it to someone."
 

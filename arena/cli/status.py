@@ -224,7 +224,7 @@ def status_fields(status: Status, clock: Path | None) -> Iterator[tuple[str, str
     yield "next round", next_text(calendar.next_round, calendar, at, clock)
     yield "next cohort", next_text(calendar.next_cohort, calendar, at, clock)
     yield "last round", last_round_text(status.last)
-    rounds = f"{calendar.done:,} of {calendar.due:,} due are finished"
+    rounds = f"{calendar.done:,} finished of {calendar.due:,} due"
     if status.lag:
         rounds += f", {length_text(status.lag)} late"
     yield "rounds", rounds
@@ -320,7 +320,7 @@ def last_round_text(rounds: Sequence[RoundState]) -> str:
     missing = sum(state.missing for state in rounds)
     if missing:
         turns["missing"] = missing
-    numbers = ", ".join(f"{state.number} of cohort {state.cohort}" for state in rounds)
+    numbers = ", ".join(f"round {state.number} of cohort {state.cohort}" for state in rounds)
     return f"{minute_text(rounds[0].at)} UTC, {numbers}: {counts_text(turns)}"
 
 

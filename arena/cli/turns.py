@@ -147,15 +147,17 @@ def _setting_blocks(trial: Trial) -> Page:
     shown = setting.snapshot.shown
     source = "the venue's markets"
     if setting.cohort is not None:
-        source = f"the snapshot of cohort {setting.cohort}"
+        source = f"the markets of cohort {setting.cohort}"
     account = "a fresh bankroll"
     if not setting.fresh:
         source += f", round {setting.round.number}"
-        account = "its account of that time"
+        account = "its account at that time"
     shown_counts = f"{count_text(len(shown), 'market')}, {story_count(trial.stories)}"
-    money = f"${from_millionths(trial.mark.total):,.2f} with ${from_millionths(trial.mark.cash):,.2f} in cash"
+    money = (
+        f"${from_millionths(trial.mark.total):,.2f}, ${from_millionths(trial.mark.cash):,.2f} of it in cash"
+    )
     at_text = f"{minute_text(setting.snapshot.at)} UTC"
-    yield f"{setting.agent.entrant.name} on {source}, {at_text}: {shown_counts}, and {account}, {money}"
+    yield f"{setting.agent.entrant.name} on {source}, {at_text}: {shown_counts}; {account}: {money}"
 
     for key, (before, after) in setting.agent.changed.items():
         change = setting_in_words(key, before, after)

@@ -58,7 +58,7 @@ def verify_page(address: str, result: VerifyResult, refereed: Sequence[str] | No
         yield f"Verified what is new since head {before.number:,}. {_older_rows_text(before)}"
     unproved = [f"{what} ({count:,})" for what, count in sorted(found.unproved.items()) if count]
     if unproved:
-        yield f"Not proved: {'; '.join(unproved)}."
+        yield f"Not verified: {'; '.join(unproved)}."
     yield from _further_lines(result.drawn, refereed)
 
     if found.count:

@@ -100,9 +100,11 @@ def new_agent_key(record: Record, config: Config | None, agent: str, now: dateti
     """Return a new key of an agent from outside; raise `ArenaError` where there is no such agent."""
     known = outside_agents(config, record)
     if agent not in known:
-        names = ", ".join(known) or "none yet: add one to the config"
+        hint = f"agents from outside: {', '.join(known)}"
+        if not known:
+            hint = "the config has none yet: add one of kind outside"
         message = f"there is no agent {agent!r} of kind outside"
-        raise ArenaError("no_agent", message, f"outside agents: {names}")
+        raise ArenaError("no_agent", message, hint)
     return new_key(record, agent, now)
 
 

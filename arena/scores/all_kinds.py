@@ -108,7 +108,7 @@ class AllKinds:
     autocast: Mapping[str, AutocastScores]
 
 
-ALL_KINDS = CacheKind("all kinds", "all kinds 2", TypeAdapter(AllKinds), scores_and_turns)
+ALL_KINDS = CacheKind("all kinds", "all kinds 3", TypeAdapter(AllKinds), scores_and_turns)
 """The scores of all kinds of questions, over all cohorts or of one by its number."""
 
 

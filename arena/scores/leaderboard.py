@@ -581,7 +581,7 @@ def _board_state(connection: Connection, cohort: int | None) -> str:
     return f"{scores_basis(connection)}; {_accounts_basis(connection)}"
 
 
-LEADERBOARD = CacheKind("board", "board 12", TypeAdapter(Leaderboard), _board_state)
+LEADERBOARD = CacheKind("board", "board 13", TypeAdapter(Leaderboard), _board_state)
 """The leaderboard of all cohorts, or of one by its number."""
 
 

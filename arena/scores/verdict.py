@@ -161,7 +161,7 @@ class PairVerdict:
     def sentence(self) -> str:
         """Return the sentence on who forecasts better, or on when that may be decided."""
         if self.since is None:
-            return f"{self.better} and {self.worse} are not told apart yet ({pace_text(self.weeks_more)})."
+            return f"{self.better} and {self.worse} cannot be told apart yet ({pace_text(self.weeks_more)})."
         on = f", {self.note}" if self.note else ""
         return f"{self.better} forecasts better than {self.worse}{_since_text([self])}{on}."
 
@@ -358,7 +358,7 @@ def _with_price(verdict: AgentVerdict, price: PairVerdict | None) -> AgentVerdic
         sentence = "None of its forecasts has been compared with the market price."
         return replace(verdict, price_sentence=sentence)
     if price.since is None:
-        sentence = f"Not told apart from the market price yet ({pace_text(price.weeks_more)})."
+        sentence = f"Cannot be told apart from the market price yet ({pace_text(price.weeks_more)})."
         return replace(verdict, price="open", price_sentence=sentence)
 
     standing: Standing = "worse"
@@ -371,9 +371,9 @@ def _with_price(verdict: AgentVerdict, price: PairVerdict | None) -> AgentVerdic
 def _no_rank_sentence(candidate: Candidate) -> str:
     """Return the sentence on why an agent has no rank."""
     if candidate.is_reference:
-        return "A reference, which the agents are measured by; it is in no ranking."
+        return "A reference to compare agents with; it is not ranked."
     if candidate.copies is not None:
-        return f"It copies {candidate.copies}, so it is no entry of its own."
+        return f"It copies {candidate.copies}, so it is not ranked separately."
     return f"Not ranked: {candidate.why_not}."
 
 
@@ -394,7 +394,7 @@ def _rivals_sentence(own_pairs: _OwnPairs, untold: Sequence[str]) -> str:
         parts.append(f"worse than {_rivals_text(names, rival_count)}{_since_text(own_pairs.worse)}")
     if untold:
         pace = soonest_text(own_pairs.open, several=len(untold) > 1)
-        parts.append(f"not told apart from {_rivals_text(untold, rival_count, 'any')} yet ({pace})")
+        parts.append(f"cannot be told apart from {_rivals_text(untold, rival_count, 'any')} yet ({pace})")
     return _as_sentence("; ".join(parts))
 
 
@@ -456,13 +456,13 @@ def _leader_sentence(
     if not first.better_than:
         pace = soonest_text(pairs, several=len(entries) > 2)
         so_far = f"{_names_with_verb(best_agents, 'forecasts', 'forecast')} best so far, which may be chance."
-        return f"No agent is told apart from another yet ({pace}). {so_far}{_expected_sentence(state)}"
+        return f"No two agents can be told apart yet ({pace}). {so_far}{_expected_sentence(state)}"
 
     sentence = f"{first.agent} forecasts better than {_rivals_text(first.better_than, len(entries) - 1)}"
     if first.untold:
         own_pairs = _OwnPairs.of(first.agent, pairs)
         pace = soonest_text(own_pairs.open, several=len(first.untold) > 1)
-        sentence += f", and is not told apart from {list_names(first.untold)} yet ({pace})"
+        sentence += f", and cannot be told apart from {list_names(first.untold)} yet ({pace})"
     return f"{sentence}."
 
 
@@ -495,7 +495,7 @@ def _order_sentence(players: Sequence[Candidate], order: str) -> str:
     """Return the sentence on what the order goes by if nobody has a Brier score."""
     if len(players) == 1:
         return "Numbers have no Brier score, so there is nothing to compare."
-    return f"Numbers have no Brier score, so nobody is told apart from another: the order goes by {order}."
+    return f"Numbers have no Brier score, so no two forecasters can be told apart: the order goes by {order}."
 
 
 def _nobody_sentence(players: Sequence[Candidate]) -> str:
@@ -566,10 +566,10 @@ EVEN_SENTENCE = "Their forecasts are identical."
 def duel_basis(duel: Duel) -> str:
     """Return the sentence on the forecasts, markets and events behind a comparison."""
     common = count_text(duel.rows, "common forecast")
-    how = common if duel.by == "rows" else "the skill of each on its own markets"
+    how = f"on {common}" if duel.by == "rows" else "by the skill of each on its own markets"
     markets = count_text(duel.markets, "market")
     events = count_text(duel.events, "event")
-    return f"{duel.a} against {duel.b}, by {how}: {markets}, {events} ({duel.effective:.1f} effective)."
+    return f"{duel.a} against {duel.b}, {how}: {markets}, {events} ({duel.effective:.1f} effective)."
 
 
 def gap_sentence(duel: Duel) -> str:
@@ -596,7 +596,7 @@ def duel_verdict(agent: str, rival: str, verdict: Verdict) -> str:
         agent_verdict = verdict.of(name)
         if agent_verdict is not None and agent_verdict.rank_low is None:
             return f"{name}: {_lower_first(agent_verdict.sentence)}"
-    return f"{agent} and {rival} are not told apart yet ({pace_text(None)})."
+    return f"{agent} and {rival} cannot be told apart yet ({pace_text(None)})."
 
 
 def rank_text(low: int | None, high: int | None) -> str:
@@ -697,7 +697,7 @@ def list_names(names: Sequence[str]) -> str:
 def _names_with_verb(names: Sequence[str], one: str, several: str) -> str:
     """Return names with a verb that agrees in number.
 
-    >>> _who(["ann"], "copies", "copy"), _who(["ann", "bob"], "copies", "copy")
+    >>> _names_with_verb(["ann"], "copies", "copy"), _names_with_verb(["ann", "bob"], "copies", "copy")
     ('ann copies', 'ann and bob copy')
     """
     verb = one if len(names) == 1 else several
@@ -707,7 +707,7 @@ def _names_with_verb(names: Sequence[str], one: str, several: str) -> str:
 def _rivals_text(names: Sequence[str], rivals: int, every: Literal["each", "any"] = "each") -> str:
     """Return the names, or that they are all others.
 
-    >>> _all_or_names(["ann", "bob", "cho"], 3), _all_or_names(["ann", "bob"], 2), _all_or_names(["ann"], 3)
+    >>> _rivals_text(["ann", "bob", "cho"], 3), _rivals_text(["ann", "bob"], 2), _rivals_text(["ann"], 3)
     ('each of the 3 others', 'ann and bob', 'ann')
     """
     if len(names) == rivals and rivals > 2:

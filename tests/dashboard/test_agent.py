@@ -140,7 +140,7 @@ def test_an_agent_has_its_figures_and_positions_in_a_cohort(
     assert list(table["Market"]) == [one.position.question for one in held]
     assert list(table["P/L"]) == pytest.approx([one.position.money.total / ONE for one in held])
     assert sum(table["P/L"]) == pytest.approx(row.pnl or 0.0, abs=0.01)
-    assert "A reference, which the agents are measured by; it is in no ranking." in words(page)
+    assert "A reference to compare agents with; it is not ranked." in words(page)
     assert "Over all cohorts:" not in words(page)
     strip = next(html for html in markup(page) if 'class="strip' in html)
     assert 'aria-current="true" title="Cohort 2' in strip

@@ -172,7 +172,7 @@ def test_an_agent_is_never_held_against_itself(season: Path, show: Show) -> None
             None,
             5.6,
             "would take about 6 more weeks",
-            "ann and bob are not told apart yet (would take about 6 more weeks).",
+            "ann and bob cannot be told apart yet (would take about 6 more weeks).",
         ),
     ],
 )

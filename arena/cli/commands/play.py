@@ -129,8 +129,8 @@ def status(
 
         Health: ok
         …
-        last round   2026-05-17 00:00 UTC, 5 of cohort 4: 10 played
-        rounds       20 of 20 due are finished
+        last round   2026-05-17 00:00 UTC, round 5 of cohort 4: 10 played
+        rounds       20 finished of 20 due
         turns        200 played
 
     Next: arena status --incidents

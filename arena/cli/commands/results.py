@@ -31,17 +31,19 @@ def board(
 ) -> None:
     """Show who forecasts better than whom, or compare two agents.
 
-    Agents are in the order of the ranks told, then of the low end of the interval; how sure a rank is does
-    not depend on how often you look. Agents that answer less than 80% are not ranked. A dash means there is
-    too little data. --wide and --columns show more figures. Two agents are compared on the markets and in
-    the rounds that both were shown; the gap per extra dollar includes tool steps, but not paid sources.
-    Questions of several options, numbers and dates are scored with those of yes or no as one.
+    Agents are sorted by rank, then by the lower end of the interval; ranks hold however often you look.
+    Agents that answer less than 80% are not ranked. A dash means there is too little data. --wide and
+    --columns show more figures. Two agents are compared on the markets and in the rounds that both were
+    shown; the gap per extra dollar includes tool steps, but not paid sources. Questions of several options,
+    numbers and dates are scored with those of yes or no as one.
 
     Example: arena board
 
-        sharp forecasts better than hasty and blind, and is not told apart from
-        clumsy yet (would take about 40 more weeks). None has been shown to beat
+        sharp forecasts better than hasty and blind, and cannot be told apart
+        from clumsy yet (would take about 40 more weeks). None has been shown to
         …
+                       closer
+                         than  95%             better
         ranks  agent    price  interval        than     Brier       P/L   cost
           1–2  sharp     +1.7  -0.4 to +3.8    2 of 3  0.1928  +$11,065  $1.16
           1–2  clumsy    +0.2  -1.8 to +2.3    2 of 3  0.1956   +$1,941  $1.31

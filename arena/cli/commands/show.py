@@ -202,9 +202,9 @@ def turn(
 
     Example: arena show turn sharp
 
-        sharp on the snapshot of cohort 4, round 5, 2026-05-17 00:00 UTC: 114
-        markets, 38 stories, and its account of that time, $12,959.84 with
-        $11,950.68 in cash
+        sharp on the markets of cohort 4, round 5, 2026-05-17 00:00 UTC: 114
+        markets, 38 stories; its account at that time: $12,959.84, $11,950.68
+        of it in cash
         …
         == The turn is played
         114 forecasts, 7 bets and sales, 7 fills, 0 rejected

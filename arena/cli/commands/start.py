@@ -49,8 +49,10 @@ def demo(
 
     Example: arena demo --headless
 
-        sharp forecasts better than hasty and blind, and is not told apart from
+        sharp forecasts better than hasty and blind, and cannot be told apart
         …
+                       closer
+                         than  95%             better
         ranks  agent    price  interval        than     Brier       P/L   cost
           1–2  sharp     +1.7  -0.4 to +3.8    2 of 3  0.1928  +$11,065  $1.16
           1–2  clumsy    +0.2  -1.8 to +2.3    2 of 3  0.1956   +$1,941  $1.31
@@ -192,8 +194,8 @@ def init(
 
         Made in my-arena: config.yaml, .env.example, .gitignore, arena.service.
         Plays on simulator: demo/sharp, demo/hasty.
-        Cost: about $0.60 (0.60–17.90) a month; no budget limits it (fictitious:
-        demo models are free).
+        Cost: about $0.60 (0.60–17.90) a month; no budget limits it (made-up
+        prices: demo models are free).
         …
 
     Next: cd my-arena, then arena check
@@ -304,7 +306,7 @@ def check_files(chosen: Options, path: Path) -> None:
     """Check a cassette, a folder of questions or a recording."""
     if not path.exists():
         hint = "name a folder of questions, a recording or a cassette"
-        raise ArenaError("no_folder", f"there is no {path}", hint)
+        raise ArenaError("no_folder", f"there is no file or folder {path}", hint)
     if path.suffix in (".yaml", ".yml") and path.is_file():
         hint = f"a config is named by an option: arena check --config {quote(str(path))}"
         raise ArenaError("no_folder", f"{path} is no folder", hint, status=64)

@@ -330,7 +330,7 @@ def _spelled_otherwise(not_joined: Sequence[str], unused: Sequence[str]) -> list
 def _plain_spelling(key: str) -> str:
     """Return a key without differences in spelling.
 
-    >>> _plain("  Rain on  Monday")
+    >>> _plain_spelling("  Rain on  Monday")
     'rain on monday'
     """
     return " ".join(key.casefold().replace("_", " ").replace("-", " ").split())

@@ -299,7 +299,7 @@ def _rounding_margin(value: float) -> float:
 def _decimals(value: float) -> int:
     """Return the number of decimals of a figure; 0.5 may be a rounded 0.50, but not 0.53.
 
-    >>> _places(0.1466), _places(0.5), _places(63.0), _places(1 / 3)
+    >>> _decimals(0.1466), _decimals(0.5), _decimals(63.0), _decimals(1 / 3)
     (4, 2, 1, 9)
     """
     digits = Decimal(repr(value)).as_tuple()

@@ -251,15 +251,21 @@ DUEL = Duel("sharp", "hasty", 20, 20, 20, 20.0, 0.02, 0.01, 0.04, None, low=0.00
     ("since", "weeks", "told", "never", "sentence"),
     [
         (0.0, None, True, False, "sharp forecasts better than hasty since 1 January 1970."),
-        (None, 9.0, False, False, "sharp and hasty are not told apart yet (would take about 9 more weeks)."),
+        (
+            None,
+            9.0,
+            False,
+            False,
+            "sharp and hasty cannot be told apart yet (would take about 9 more weeks).",
+        ),
         (
             None,
             inf,
             False,
             True,
-            "sharp and hasty are not told apart yet (likely never: the gap is too small).",
+            "sharp and hasty cannot be told apart yet (likely never: the gap is too small).",
         ),
-        (None, None, False, False, "sharp and hasty are not told apart yet (too early to say when)."),
+        (None, None, False, False, "sharp and hasty cannot be told apart yet (too early to say when)."),
     ],
 )
 def test_a_duel_for_programs_says_what_is_told_of_the_pair(

@@ -69,7 +69,7 @@ def test_options_choose_venue_models_and_money(tmp_path: Path) -> None:
 
 def test_a_simulated_arena_plays_at_once_in_the_folder_one_is_in(tmp_path: Path) -> None:
     made = arena("init", "--yes", "--venue", "simulator", cwd=tmp_path)
-    assert "fictitious: demo models are free" in made.stdout
+    assert "made-up prices: demo models are free" in made.stdout
     assert made.returncode == 0, made.stderr
     assert "cd " not in made.stdout
     checked = arena("check", cwd=tmp_path)

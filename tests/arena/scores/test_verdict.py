@@ -66,11 +66,15 @@ def test_an_agent_says_whom_it_is_better_than_since_when_and_from_whom_it_is_not
     pairs = [told("a", "c"), told("a", "d", APRIL), untold("a", "b", 5.7)]
     found = make_verdict(FOUR, pairs, [], PLAYED)
     assert [one.sentence for one in found.agents if one.agent in "ab"] == [
-        "Better than c and d since 2 April 2026; not told apart from b yet (would take about 6 more weeks).",
-        "Not told apart from any of the 3 others yet (the first would take about 6 more weeks).",
+        (
+            "Better than c and d since 2 April 2026; cannot be told apart from b yet "
+            "(would take about 6 more weeks)."
+        ),
+        "Cannot be told apart from any of the 3 others yet (the first would take about 6 more weeks).",
     ]
     assert found.sentence == (
-        "a forecasts better than c and d, and is not told apart from b yet (would take about 6 more weeks). "
+        "a forecasts better than c and d, and cannot be told apart from b yet "
+        "(would take about 6 more weeks). "
         "None of their forecasts has been compared with the market price."
     )
     open_price = make_verdict(FOUR, pairs, [untold("b", PRICE, 9)], PLAYED)
@@ -86,7 +90,7 @@ def test_an_agent_says_whom_it_is_better_than_since_when_and_from_whom_it_is_not
 def test_two_others_are_named() -> None:
     found = make_verdict(FOUR[:3], [untold("a", "b", 5.7), untold("a", "c")], None, PLAYED)
     assert found.agents[0].sentence == (
-        "Not told apart from b and c yet (the first would take about 6 more weeks)."
+        "Cannot be told apart from b and c yet (the first would take about 6 more weeks)."
     )
 
 
@@ -102,16 +106,18 @@ def test_a_leader_is_told_from_every_other_entry() -> None:
     assert first.price_sentence == "Better than the market price since 12 March 2026."
     assert (
         second.price_sentence
-        == "Not told apart from the market price yet (likely never: the gap is too small)."
+        == "Cannot be told apart from the market price yet (likely never: the gap is too small)."
     )
-    assert second.sentence.startswith("Worse than a since 12 March 2026; not told apart from c and d yet")
+    assert second.sentence.startswith(
+        "Worse than a since 12 March 2026; cannot be told apart from c and d yet"
+    )
 
 
 def test_as_long_as_nobody_is_told_from_anybody_it_says_when_that_may_come() -> None:
     pairs = [untold(one, other, inf) for one, other in combinations("abcd", 2)]
     found = make_verdict(FOUR, [*pairs[:-1], untold("c", "d", 8)], [], PLAYED)
     assert found.sentence.startswith(
-        "No agent is told apart from another yet (the first would take about 8 more weeks). a forecasts best "
+        "No two agents can be told apart yet (the first would take about 8 more weeks). a forecasts best "
         "so far, which may be chance."
     )
     assert found.guarantee == ""
@@ -144,7 +150,7 @@ def test_references_copies_and_those_who_answered_too_little_have_no_rank() -> N
     assert [one.rank_text for one in found.agents[4:]] == ["", "", ""]
     assert {one.entries for one in found.agents} == {4}
     assert found.sentence.endswith("b2 copies b. 1 agent answered too little to be ranked.")
-    assert found.agents[4].sentence == ("A reference, which the agents are measured by; it is in no ranking.")
+    assert found.agents[4].sentence == ("A reference to compare agents with; it is not ranked.")
     assert found.agents[6].sentence == "Not ranked: covers 12% of what has resolved."
 
 
@@ -220,13 +226,13 @@ def test_a_duel_is_its_figures_and_what_is_told_of_the_pair() -> None:
     duel = Duel("a", "b", 400, 90, 40, 33.3, -0.02, 0.005, 0.001, None, low=-0.03, high=-0.01)
     found = make_verdict(FOUR, [told("b", "a")], [], PLAYED)
     assert duel_sentences(duel, found) == [
-        "a against b, by 400 common forecasts: 90 markets, 40 events (33.3 effective).",
+        "a against b, on 400 common forecasts: 90 markets, 40 events (33.3 effective).",
         "b was closer by 0.0200 Brier points (95% CI at this look: +0.0100 to +0.0300).",
         "b forecasts better than a since 12 March 2026.",
     ]
     assert (
         duel_sentences(replace(duel, b="c"), found)[2]
-        == "a and c are not told apart yet (too early to say when)."
+        == "a and c cannot be told apart yet (too early to say when)."
     )
     few = replace(duel, low=None, high=None, reason="not enough events")
     assert (
@@ -245,7 +251,7 @@ def test_a_duel_is_its_figures_and_what_is_told_of_the_pair() -> None:
     assert duel_sentences(same, found)[1:] == ["Their forecasts are identical."]
     with_reference = make_verdict([*FOUR, Candidate("oracle", is_reference=True)], [], [], PLAYED)
     assert duel_sentences(replace(duel, b="oracle"), with_reference)[2] == (
-        "oracle: a reference, which the agents are measured by; it is in no ranking."
+        "oracle: a reference to compare agents with; it is not ranked."
     )
 
 

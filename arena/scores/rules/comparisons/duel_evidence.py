@@ -185,7 +185,7 @@ def _weights_between_owners(starts: Mapping[str, float]) -> dict[str, float]:
 def _part_of_start(number: int) -> float:
     """Return the part of 1 of the first to begin, or of those that begin after `number` others.
 
-    >>> [round(_part(number), 4) for number in range(4)]
+    >>> [round(_part_of_start(number), 4) for number in range(4)]
     [0.9, 0.05, 0.0167, 0.0083]
     """
     if number == 0:

@@ -45,7 +45,7 @@ def isotonic_curve(came: Floats, weight: Floats) -> Floats:
     `came` is the part of each forecast's weight that came true. With several worlds, one a line, it is a
     curve for each.
 
-    >>> curve(np.array([[0, 2], [2, 0]]), np.array([4, 4])).tolist()
+    >>> isotonic_curve(np.array([[0, 2], [2, 0]]), np.array([4, 4])).tolist()
     [[0.0, 0.5], [0.25, 0.25]]
     """
     from scipy.optimize import isotonic_regression  # slow to load, and pages never need it

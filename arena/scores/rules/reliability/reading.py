@@ -102,9 +102,9 @@ def named_sentence(name: str, sure: CalibrationReading | None, p_value: float | 
 def read_calibration(forecast: ArrayLike, outcome: ArrayLike, event: ArrayLike) -> CalibrationReading | None:
     """Return the calibration of sure forecasts on these events; None if there are none.
 
-    >>> reading([0.9, 0.2] * 10, [1, 1] * 10, range(20))
+    >>> read_calibration([0.9, 0.2] * 10, [1, 1] * 10, range(20))
     CalibrationReading(forecasts=20, events=20, said=0.85, came=0.5, error=0.12747548784)
-    >>> reading([0.9, 0.2] * 10, [1, 1] * 10, [0, 1] * 10) is None
+    >>> read_calibration([0.9, 0.2] * 10, [1, 1] * 10, [0, 1] * 10) is None
     True
     """
     ended = np.asarray(outcome)

@@ -51,7 +51,9 @@ def test_skill_on_options_is_half_the_sum_of_squares_of_the_odds_less_that_of_th
     assert (ann.brier, ann.skill) == pytest.approx((own, odds - own))
     assert ann.evidence is not None
     assert ann.evidence > 1
-    assert sentence_of(found) == "ann: not told apart from the market price yet (too early to say when)."
+    assert (
+        sentence_of(found) == "ann: cannot be told apart from the market price yet (too early to say when)."
+    )
     assert not any("market_probability" in note for note in found.notes)
 
 
@@ -266,7 +268,8 @@ def test_where_all_are_numbers_it_says_what_the_order_goes_by() -> None:
     assert [row.forecaster for row in found.rows] == ["good", "bad"]
     assert {row.rank_low for row in found.rows} == {None}
     assert sentence_of(found) == (
-        "Numbers have no Brier score, so nobody is told apart from another: the order goes by the peer score."
+        "Numbers have no Brier score, so no two forecasters can be told apart: "
+        "the order goes by the peer score."
     )
     assert {row.verdict for row in found.rows} == {"Not ranked: numbers have no Brier score."}
     assert sentence_of(scored(NUMBERS + good)) == (
@@ -284,7 +287,7 @@ def test_beside_other_questions_numbers_are_said_to_be_in_no_comparison() -> Non
     yes_no = [f"y{q},{who},,{p},1,0.5,,," for q in range(3) for who, p in (("ann", 0.8), ("bob", 0.3))]
     numbers = [f"n{q},{who},,,5,,{value},0,10" for q in range(2) for who, value in (("ann", 4), ("bob", 9))]
     found = scored("\n".join([head, *yes_no, *numbers]))
-    assert sentence_of(found).startswith("No agent is told apart from another yet")
+    assert sentence_of(found).startswith("No two agents can be told apart yet")
     assert (
         "not in skill, nor in who is better than whom: 2 questions of a number, which have no Brier score"
         in found.notes
