@@ -19,6 +19,7 @@ from hypothesis import settings
 
 from markets.garbage_collection import SELDOM_THRESHOLD
 from tests.program.forked import SHARED, WORKER, forking, stand_in
+from tests.records.opened_record import new_record
 from tests.shared_caches import share_caches
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -174,11 +175,10 @@ def new_database(postgresql: str) -> Callable[[], str]:
 @pytest.fixture(scope="session")
 def new_server_record(postgresql: str, new_database: Callable[[], str]) -> Callable[[], str]:
     """Return a function that makes a database with the tables of a new record, copied from the first."""
-    from arena.record.record import Record
     from tests.postgres import database
 
     first = new_database()
-    Record.open(first).close()
+    new_record(first)
     names = (f"record{number}" for number in count())
     return lambda: database(postgresql, next(names), copied=first)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.record import Record
 from arena.record.schema import database
 from arena.verify import verify
 from tests.records.full_record import build
+from tests.records.opened_record import OpenedRecord, new_record
 from tests.records.tampered import TamperedRecord
 
 
@@ -25,14 +25,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the file of an empty record, to be copied, which is quicker than making one."""
     path = tmp_path_factory.mktemp("empty") / "record.db"
-    Record.open(str(path)).close()
+    new_record(path)
     return path
 
 
 @pytest.fixture
-def record(empty: Path, tmp_path: Path) -> Iterator[Record]:
+def record(empty: Path, tmp_path: Path) -> Iterator[OpenedRecord]:
     """Yield an empty record, and check afterwards that it agrees with itself."""
-    opened = Record.open(str(shutil.copy(empty, tmp_path / "arena.db")))
+    opened = OpenedRecord.at(shutil.copy(empty, tmp_path / "arena.db"))
     yield opened
     with opened.reading() as connection:
         assert verify(connection) == []

@@ -18,9 +18,9 @@ from sqlalchemy import Engine, event
 
 from arena.errors import ArenaError
 from arena.record.files.room import AnswerRoom
-from arena.record.record import Record
 from arena.record.write.operations import Fence
 from tests.chaos.loop import PROCESS, SeededLoop
+from tests.records.opened_record import OpenedRecord
 
 DRIVER_WORDS = {
     "disk_error": "disk I/O error",
@@ -202,7 +202,7 @@ class DatabaseFaults:
         durable = method.__name__ == "write_answer"
 
         @wraps(method)
-        def write(record: Record, change: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        def write(record: OpenedRecord, change: Callable[..., Any], *args: Any, **options: Any) -> Any:
             name = PROCESS.get()
             silent = longest_silence(record)
             fence = record.fence if fenced else None
@@ -358,7 +358,7 @@ class DatabaseFaults:
         EXTEND(room, folder, answers)
 
 
-def longest_silence(record: Record) -> float:
+def longest_silence(record: OpenedRecord) -> float:
     """Return for how long the holder of a turn is silent that a process waits for."""
     longest = 0.0
     for silence in record.watch.silences.values():

@@ -25,9 +25,8 @@ from arena.operations.run import DueTask, due_tasks
 from arena.record.model.cohort import JobState
 from arena.record.model.lease import LEASE_LENGTH, Hold, Watch
 from arena.record.model.reservation import ReservationAnswer, ReservationRequest, ReservationTerms
-from arena.record.queries.cohorts import StoredCohort, read_rounds
+from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.progress import BegunRound
-from arena.record.record import Record
 from arena.record.write.reservations import reserve
 from arena.rounds.round import finish_round
 from arena.rounds.world import World
@@ -35,11 +34,14 @@ from tests.chaos.database_faults import DatabaseFaults
 from tests.chaos.loop import PROCESS
 from tests.chaos.simulated_queue import Queue
 from tests.chaos.simulation import Simulation
+from tests.records.opened_record import OpenedRecord
 
 
-async def close_earlier_rounds(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
+async def close_earlier_rounds(
+    stored: StoredCohort, at: datetime, world: World, record: OpenedRecord
+) -> None:
     """Finish every round before this time, even if somebody is still playing it."""
-    for stored_round in record.read(read_rounds, stored.id):
+    for stored_round in record.rounds(stored.id):
         if not stored_round.done and stored_round.at < at:
             await finish_round(stored, stored_round, world, record, late=True)
 
@@ -131,7 +133,7 @@ class ExpiryWatch(Watch):
         return age > lease.total_seconds()
 
 
-def open_with_expiry(season: Simulation) -> Record:
+def open_with_expiry(season: Simulation) -> OpenedRecord:
     """Open a record whose leases end by the clock."""
     record = OPEN_RECORD(season)
     return replace(record, watch=ExpiryWatch(record.watch.timer, season=season))
@@ -142,7 +144,9 @@ def give_up_round(begun: BegunRound, stored: StoredCohort, situation: DueSituati
     return RETRY(begun, stored, replace(situation, leaves_failed=True))
 
 
-def reserve_anew(self: CallReservations, record: Record, request: ReservationRequest) -> ReservationAnswer:
+def reserve_anew(
+    self: CallReservations, record: OpenedRecord, request: ReservationRequest
+) -> ReservationAnswer:
     """Reserve a call once more under another number if the answer to a commit was lost."""
     terms = ReservationTerms(self.budget, self.limiter.per_provider, record.watch.is_over, self.limiter.timed)
     with raise_past_agent():

@@ -52,6 +52,7 @@ from tests.chaos.season_config import draw_config, is_plain, write_config
 from tests.chaos.simulated_provider import Provider
 from tests.chaos.simulated_queue import Queue
 from tests.chaos.simulated_venue import SimulatedVenue, VenueFaults
+from tests.records.opened_record import OpenedRecord
 
 EXPECTED_CODES = {"busy", "raced", "over", "superseded", "cannot_open", "unanswered", *FAULT_CODES}
 """The errors with which a process may end, to be started anew."""
@@ -315,9 +316,9 @@ class Simulation:
 
         self.database.watch(engine)
 
-    def open_record(self) -> Record:
+    def open_record(self) -> OpenedRecord:
         """Open the record as a process does; it has a timer of its own."""
-        record = Record.open(str(self.file))
+        record = OpenedRecord.at(self.file)
         return replace(record, watch=Watch(self.loop.time))
 
     @contextmanager

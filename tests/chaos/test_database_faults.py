@@ -15,10 +15,10 @@ from arena.errors import ArenaError
 from arena.record.files.room import AnswerRoom
 from arena.record.model.cohort import JobState
 from arena.record.record import Record
-from arena.record.write.operations import put_job, read_jobs
+from arena.record.write.operations import put_job
 from tests.chaos.database_faults import ArmedFault, ArmedPause, DatabaseFaults, Dead
 from tests.chaos.loop import PROCESS, SeededLoop
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import OpenedRecord, new_record, opened_record
 
 AT = datetime(2026, 1, 4, tzinfo=UTC)
 
@@ -28,13 +28,13 @@ def put(connection: Connection, name: str) -> None:
     put_job(connection, JobState(name, AT, AT))
 
 
-def names(record: Record) -> list[str]:
+def names(record: OpenedRecord) -> list[str]:
     """Return what was written."""
-    return sorted(record.read(read_jobs))
+    return sorted(record.jobs())
 
 
 @contextmanager
-def watched(faults: DatabaseFaults, folder: Path) -> Iterator[Record]:
+def watched(faults: DatabaseFaults, folder: Path) -> Iterator[OpenedRecord]:
     """Open a record whose connections meet faults, as a process."""
     with opened_record(folder / "arena.db") as record:
         record.engine.dispose()
@@ -121,13 +121,13 @@ def test_a_writer_waits_for_one_that_stands_still_before_its_commit(
 ) -> None:
     loop = faults.loop
     file = str(tmp_path / "arena.db")
-    Record.open(file).close()
+    new_record(file)
     done = []
 
     async def write(name: str, after: float) -> None:
         PROCESS.set(name)
         await asyncio.sleep(after)
-        with closing(Record.join(file)) as record:
+        with closing(OpenedRecord.join(file)) as record:
             record.engine.dispose()
             faults.watch(record.engine)
             record.write(put, name)
@@ -148,12 +148,12 @@ def test_who_waits_too_long_for_another_is_told_that_the_record_is_locked(
 ) -> None:
     loop = faults.loop
     file = str(tmp_path / "arena.db")
-    Record.open(file).close()
+    new_record(file)
 
     async def write(name: str, after: float) -> None:
         PROCESS.set(name)
         await asyncio.sleep(after)
-        with closing(Record.join(file)) as record:
+        with closing(OpenedRecord.join(file)) as record:
             record.engine.dispose()
             faults.watch(record.engine)
             record.write(put, name)

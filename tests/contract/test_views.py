@@ -6,11 +6,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dashboard.views
-from arena.record.record import Record
 from dashboard.pages import page as said_by
 from dashboard.pages import pages
 from markets.registry import load, names
 from tests.dashboard.opening import know_table, markup, opened, tables
+from tests.records.opened_record import new_record
 from tests.records.seasons import play
 
 VIEWS = names(Path(dashboard.views.__path__[0]))
@@ -21,7 +21,7 @@ APP = Path(dashboard.views.__path__[0]).parent / "app.py"
 def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path | None]:
     """Return a record in each of its states; tests/dashboard/test_records.py has those played otherwise."""
     folder = tmp_path_factory.mktemp("records")
-    Record.open(str(folder / "empty.db")).close()
+    new_record(folder / "empty.db")
     missing, empty = (folder / f"{name}.db" for name in ("missing", "empty"))
     return {"none": None, "missing": missing, "empty": empty, "whole": play(folder)}
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.record import Record
 from tests.dashboard.opening import Show, opened
 from tests.dashboard.records import shared
+from tests.records.opened_record import new_record
 from tests.records.seasons import play, shared_season, worked_out
 
 
@@ -32,7 +32,7 @@ def no_bets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a record in which nobody has started."""
     database = tmp_path_factory.mktemp("empty") / "empty.db"
-    Record.open(str(database)).close()
+    new_record(database)
     return database
 
 

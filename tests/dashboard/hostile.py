@@ -10,7 +10,6 @@ import pytest
 
 from agents.model import Call, CallError, Message, Prompt
 from arena.record.model.incident import Incident
-from arena.record.record import Record
 from arena.record.schema.database import connect
 from arena.record.write.calls import add_call
 from arena.record.write.operations import add_incidents
@@ -20,6 +19,7 @@ from markets.venue import QuarantinedRecord
 from tests.builders import NOW
 from tests.dashboard.payloads import HOSTILE_TEXTS
 from tests.once import made_once
+from tests.records.opened_record import OpenedRecord
 from tests.records.seasons import shared_season
 
 TOGETHER = "\n".join(text for text in HOSTILE_TEXTS if len(text) < 200)
@@ -60,7 +60,7 @@ def _make(season: Path, folder: Path) -> None:
         ).fetchone()
     plain.close()
     _ask_and_note(database, *place)
-    record = Record.open(str(database))
+    record = OpenedRecord.at(database)
     refresh_cache(record, NOW)
     record.close()
 

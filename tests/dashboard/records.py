@@ -10,13 +10,13 @@ import pytest
 from arena.cli import demo, replay
 from arena.config import load
 from arena.config.new_folder import template
-from arena.record.record import Record
 from arena.rounds.replay import ReplayRequest, arrange_replay, open_recording
 from arena.scores.refresh import refresh_cache
 from tests.builders import NOW
 from tests.bundles import a_bundle, ended, page
 from tests.once import made_once
 from tests.records.demo import six_rounds
+from tests.records.opened_record import OpenedRecord, new_record
 from tests.records.seasons import play
 from tests.year.record import make_of, size
 
@@ -28,7 +28,7 @@ DEMO_ROUNDS = 9
 
 def empty(folder: Path) -> Path:
     """Return a record in which nobody has started."""
-    Record.open(str(folder / "record.db")).close()
+    new_record(folder / "record.db")
     return folder / "record.db"
 
 
@@ -81,7 +81,7 @@ RECORDS: dict[str, Callable[[Path], Path]] = {
 def made(name: str, folder: Path) -> Path:
     """Return a record of some sort, with its cache computed."""
     path = RECORDS[name](folder)
-    record = Record.open(str(path))
+    record = OpenedRecord.at(path)
     refresh_cache(record, NOW + timedelta(days=1))
     record.close()
     return path

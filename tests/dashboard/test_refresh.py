@@ -9,10 +9,10 @@ import pytest
 
 from arena.cli.dashboard import refresh_scores
 from arena.errors import ArenaError
-from arena.record.record import Record
 from arena.scores.leaderboard import LEADERBOARD
 from arena.scores.refresh import is_stale
 from tests.dashboard.serving import Served, serving
+from tests.records.opened_record import new_record
 from tests.rows import read_only
 
 PATIENCE = 180.0
@@ -72,7 +72,7 @@ def test_where_there_is_no_record_none_is_made(tmp_path: Path) -> None:
 
 
 def test_a_record_without_a_cohort_is_left_as_it_is(tmp_path: Path) -> None:
-    Record.open(str(tmp_path / "empty.db")).close()
+    new_record(tmp_path / "empty.db")
     before = (tmp_path / "empty.db").read_bytes()
     refresh_scores(str(tmp_path / "empty.db"))
     assert (tmp_path / "empty.db").read_bytes() == before

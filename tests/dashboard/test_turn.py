@@ -7,11 +7,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.record.record import Record
 from dashboard.words import dollars
 from tests.dashboard.addresses import PLACED
 from tests.dashboard.opening import Show, healthy, in_address, markup, tables, tiles, with_reasons, words
 from tests.dashboard.spoiled import SECRETLY_LONG, TEXT, spoiled
+from tests.records.opened_record import new_record
 from tests.rows import rows_in
 
 MILLION = 1_000_000
@@ -182,7 +182,7 @@ def test_a_long_answer_is_cut_and_can_be_had_whole(season: Path, tmp_path: Path,
 
 def test_a_record_without_a_turn_says_how_to_get_one(season: Path, tmp_path: Path, show: Show) -> None:
     database = tmp_path / "begun.db"
-    Record.open(str(database)).close()
+    new_record(database)
     with sqlite3.connect(database) as plain:
         plain.execute("ATTACH ? AS whole", (str(season),))
         plain.execute("INSERT INTO cohort SELECT * FROM whole.cohort WHERE number = 1")

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.record import Record
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.faults.little import hash_of, play, write_config
 from tests.once import made_once
 from tests.records.full_record import SUN, Season, a_cohort, the_book
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import OpenedRecord, opened_record
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -24,7 +23,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def record(database: str) -> Iterator[Record]:
+def record(database: str) -> Iterator[OpenedRecord]:
     """A record with a round that waits for a turn."""
     with opened_record(database) as opened:
         season = Season(opened)

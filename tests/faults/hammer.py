@@ -15,10 +15,10 @@ from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations
 from arena.record.model.lease import holder_name
 from arena.record.model.reservation import Budget, Payer, Scope
-from arena.record.record import Record
 from arena.rounds.turns import ask_of_player
 from arena.rounds.world import Player
 from tests.records.little_world import LittleVenue, a_world, asks
+from tests.records.opened_record import OpenedRecord
 
 COST = 1_000
 """What a call costs, and the most that it may."""
@@ -35,7 +35,7 @@ def work(
     address: str, number: int, ticks: int, per_provider: int, limits: Mapping[Scope, int], log: str
 ) -> None:
     """So many questions, eight at a time, each told to the log as it starts and as it ends."""
-    record, chance = Record.open(address), Random(f"hammer {number}")
+    record, chance = OpenedRecord.at(address), Random(f"hammer {number}")
     reservations = CallReservations(
         Budget(limits=limits), RateLimiter(8, per_provider, Random(f"waits {number}")), record
     )
@@ -76,7 +76,7 @@ def most_at_once(log: Path) -> Counter[str]:
 
 def hang(address: str, sign: str) -> None:
     """Make one call that never ends, and leave a sign once it is under way."""
-    record = Record.open(address)
+    record = OpenedRecord.at(address)
     reservations = CallReservations(Budget(limits={"arena": 10 * COST}), RateLimiter(), record)
     world = replace(a_world(LittleVenue(), {}), reservations=reservations, holder=holder_name())
 

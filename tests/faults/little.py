@@ -13,12 +13,11 @@ from sqlalchemy import Connection, event
 from arena.cohorts.freeze import plan_of
 from arena.config import load
 from arena.record.hashes import state_hash
-from arena.record.record import Record
 from arena.record.schema.database import READ_ONLY_OPTION
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
 from arena.verify.content import verified_content
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import OpenedRecord, opened_record
 from tests.rows import read_only
 
 CONFIG = """\
@@ -43,7 +42,7 @@ def write_config(folder: Path, weeks: int = 5, cohorts: int = 3) -> None:
     (folder / "config.yaml").write_text(CONFIG.format(weeks=weeks, cohorts=cohorts), "utf-8")
 
 
-def play(record: Record, folder: Path) -> None:
+def play(record: OpenedRecord, folder: Path) -> None:
     """The season, from where the record stops."""
     config = load(folder / "config.yaml")
 
@@ -61,7 +60,7 @@ def hash_of(database: Path) -> str:
         return verified_content(connection, database).state_hash
 
 
-def witnessed(record: Record, committing: Callable[[str], None]) -> None:
+def witnessed(record: OpenedRecord, committing: Callable[[str], None]) -> None:
     """Before every commit of what was written, `committing` is told the state hash that it will bring."""
 
     @event.listens_for(record.engine, "commit")

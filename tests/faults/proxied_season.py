@@ -21,7 +21,6 @@ from sqlalchemy import create_engine, make_url
 
 from arena.clock import timer
 from arena.record.model.lease import LEASE_LENGTH
-from arena.record.record import Record
 from tests.faults.mishaps import PAUSE, Mishap, drawn_plan, drawn_roster
 from tests.faults.postgresql_proxy import PostgreSqlProxy
 from tests.postgres import database
@@ -30,6 +29,7 @@ from tests.program.forked import Forked, Forks
 from tests.program.rehearsal import content_at
 from tests.provider.replies import GOOD, Asked, late, says
 from tests.provider.server import FaultyProvider
+from tests.records.opened_record import new_record
 from tests.rows import rows_in
 from tests.serving import Reply
 
@@ -422,7 +422,7 @@ class Bench:
         self.write_config(workers=any(role.startswith("worker") for role in roster))
 
         direct = database(server.get_uri(), f"season{seed}")
-        Record.open(direct).close()
+        new_record(direct)
         season = Season(self, seed, proxy, server, direct)
         season.step_clock(0)
         try:

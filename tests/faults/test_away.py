@@ -15,7 +15,6 @@ from arena.config import load
 from arena.errors import ArenaError
 from arena.operations.progress import RunEvent, RunProgress
 from arena.operations.run import Run, run
-from arena.record.hashes import state_hash
 from arena.record.queries.cohorts import StoredRound
 from arena.record.write.turn_queue import upgrade_queue
 from arena.rounds.dispatch import dispatch_to_workers
@@ -63,7 +62,7 @@ def played(folder: Path, away_at: int = 0, **more: Callable[..., object]) -> tup
             setattr(running, name, value)
         asyncio.run(run(running))
         event.remove(record.engine, "begin", begin)
-        return record.read(state_hash), begun, running.progress
+        return record.state_hash(), begun, running.progress
 
 
 def test_away_at_any_transaction_it_goes_on_and_ends_as_if_it_were_not(

@@ -10,12 +10,12 @@ import pytest
 from arena.record.files import copy as copying
 from arena.record.files.backup import backup_to
 from arena.record.files.integrity import RecordContent, examine_file
-from arena.record.record import Record
 from arena.record.schema.database import connect
 from arena.verify.content import verified_content
 from tests.faults.little import write_config
 from tests.program.command_line import ROOT, environment
 from tests.program.forked import quick_program
+from tests.records.opened_record import new_record
 from tests.rows import state_of
 
 
@@ -35,7 +35,7 @@ def test_every_backup_made_in_play_is_a_state_that_was_committed(
     times = 50 if thorough else 4
     write_config(tmp_path, *((16, 12) if thorough else (5, 3)))
     monkeypatch.setattr(copying, "PAGES", 16)
-    Record.open(str(tmp_path / "season.db")).close()
+    new_record(tmp_path / "season.db")
     log = tmp_path / "committed"
     log.write_text(f"{state_of(tmp_path / 'season.db')}\n", "utf-8")
     words = [*quick_program("tests.faults.little"), str(tmp_path), str(log)]

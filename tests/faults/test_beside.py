@@ -24,10 +24,6 @@ from arena.operations.progress import RunEvent, RunProgress
 from arena.operations.run import Run, run
 from arena.record.model.cohort import Cohort, Entrant, RoundReport
 from arena.record.model.lease import Watch
-from arena.record.queries.cohorts import read_rounds
-from arena.record.record import Record
-from arena.record.write.operations import take_lease
-from arena.record.write.turns import release_claims
 from arena.rounds import season
 from arena.rounds.open_world import open_world
 from arena.rounds.round import play_round
@@ -36,7 +32,7 @@ from arena.rounds.world import Player
 from tests.faults.little import play, write_config
 from tests.program.rehearsal import SUNDAY, clock_at, content, rows
 from tests.program.running import arena_json
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import OpenedRecord, opened_record
 
 WEEK = timedelta(weeks=1)
 JOBS = ("start", "resolutions", "marks", "scores", "verify")
@@ -77,7 +73,7 @@ def play_first_round(folder: Path, cohort: int, killed: bool = False) -> None:
     async def dies(_view: View, _ask: Ask) -> Decision:
         raise Killed
 
-    async def go(record: Record) -> None:
+    async def go(record: OpenedRecord) -> None:
         async with open_world(config, record) as world:
             plan = plan_of(config, world.now(), record.begun())
             begin_due_cohort(SUNDAY + (cohort - 1) * WEEK, plan, record)
@@ -100,8 +96,8 @@ def let_go(folder: Path) -> None:
     """The claims of the one that died are free."""
     with opened_record(folder / "arena.db") as record:
         for stored in record.cohorts():
-            for stored_round in record.read(read_rounds, stored.id):
-                record.write(release_claims, stored_round.id, list(stored.entrant_ids.values()))
+            for stored_round in record.rounds(stored.id):
+                record.release(stored_round.id, list(stored.entrant_ids.values()))
 
 
 @contextmanager
@@ -160,7 +156,7 @@ def next_round(folder: Path, at: datetime | None) -> None:
     """`arena run --round`, at a time or at the next."""
     config = load(folder / "config.yaml")
 
-    async def go(record: Record) -> None:
+    async def go(record: OpenedRecord) -> None:
         async with open_world(config, record) as world:
             plan = plan_of(config, world.now(), record.begun())
             when = at or next_decision_time(plan, record, live=False, now=world.now())
@@ -182,7 +178,7 @@ def test_a_command_that_starts_after_a_death_elsewhere_waits_a_lease_and_says_so
     moments = count(0, 10)
     config = load(folder / "config.yaml")
 
-    async def go(record: Record) -> list[RoundReport]:
+    async def go(record: OpenedRecord) -> list[RoundReport]:
         async with open_world(config, record) as world:
             plan = plan_of(config, world.now(), record.begun())
             return await season.play_time_when_free(at, plan, world, record)
@@ -246,7 +242,7 @@ def test_arena_run_once_waits_for_a_leader_that_may_have_died_elsewhere_and_says
     patient: PatientRun,
 ) -> None:
     with opened_record(patient.folder / "arena.db") as record:
-        record.write_unfenced(take_lease, LEADER_LEASE, ELSEWHERE, lambda _: False)
+        record.take_lease(LEADER_LEASE, ELSEWHERE)
     assert patient.play().turns == 2
     [words] = patient.words("standby")
     assert words.endswith("or has died on another machine; waiting up to a minute for a sign of it")

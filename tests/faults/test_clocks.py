@@ -20,8 +20,6 @@ from arena.record.model.reservation import (
     ReservationRequest,
     ReservationTerms,
 )
-from arena.record.record import Record
-from arena.record.write.operations import renew_lease
 from arena.record.write.reservations import renew_reservations, reserve
 from arena.record.write.turn_queue import (
     HEARTBEAT_SECONDS,
@@ -37,7 +35,7 @@ from arena.rounds.round import play_round
 from tests.builders import NOW
 from tests.faults.test_late import Model, facts, waiting, worker
 from tests.program.clocks import SteppedClock, step_server
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import OpenedRecord, opened_record
 
 HOUR, DAY = 3_600, 86_400
 STEPS = (HOUR, -HOUR, DAY, -DAY)
@@ -60,13 +58,13 @@ class Clocks:
     """A record as another process has it, with that one's timer; the database's clock can be stepped."""
 
     database: str
-    other: Record
+    other: OpenedRecord
     timer: Timer
     step: Callable[[int], None]
 
 
 @pytest.fixture
-def clocks(database: str, record: Record) -> Iterator[Clocks]:
+def clocks(database: str, record: OpenedRecord) -> Iterator[Clocks]:
     """What another process sees of `record`, whose database has a clock that can be stepped."""
     stepped, timer = SteppedClock(), Timer()
     with opened_record(database) as opened:
@@ -89,7 +87,7 @@ def clocks(database: str, record: Record) -> Iterator[Clocks]:
 HOLDS = ("turn", "lead", "call")
 
 
-def take(record: Record, what: str, holder: str) -> bool:
+def take(record: OpenedRecord, what: str, holder: str) -> bool:
     """Take a turn, the lead or the only place at a provider; return whether it was free."""
     if what == "turn":
         return bool(record.write(claim_turns, 1, [1], holder, record.watch.is_over))
@@ -103,12 +101,12 @@ def take(record: Record, what: str, holder: str) -> bool:
     return isinstance(answer, Reservation)
 
 
-def renew(record: Record, what: str) -> None:
+def renew(record: OpenedRecord, what: str) -> None:
     """Show that the holder lives."""
     if what == "turn":
         assert record.write_unfenced(renew_claims, 1, {1: 1}) == {1}
     elif what == "lead":
-        assert record.write_unfenced(renew_lease, "scheduler", 1)
+        assert record.renew_lease("scheduler", 1)
     else:
         with record.engine.connect() as connection:
             ids = (
@@ -122,7 +120,7 @@ def renew(record: Record, what: str) -> None:
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("what", HOLDS)
 def test_what_is_renewed_is_never_taken_over_however_clocks_step(
-    what: str, step: int, record: Record, clocks: Clocks
+    what: str, step: int, record: OpenedRecord, clocks: Clocks
 ) -> None:
     assert take(record, what, A)
     for number in range(20):  # a quarter of an hour, in which the clock steps again and again
@@ -136,7 +134,7 @@ def test_what_is_renewed_is_never_taken_over_however_clocks_step(
 @pytest.mark.parametrize("step", [0, *STEPS])
 @pytest.mark.parametrize("what", HOLDS)
 def test_what_is_not_renewed_is_taken_over_after_a_lease_of_ones_own_time(
-    what: str, step: int, record: Record, clocks: Clocks
+    what: str, step: int, record: OpenedRecord, clocks: Clocks
 ) -> None:
     assert take(record, what, A)
     clocks.step(step)
@@ -151,7 +149,7 @@ def test_what_is_not_renewed_is_taken_over_after_a_lease_of_ones_own_time(
 
 @pytest.mark.parametrize("what", HOLDS)
 def test_whoever_has_stood_still_itself_gives_others_the_time_to_be_heard(
-    what: str, record: Record, clocks: Clocks
+    what: str, record: OpenedRecord, clocks: Clocks
 ) -> None:
     """As where a machine was suspended with all that run on it, for an hour by a clock that went on."""
     assert take(record, what, A)

@@ -15,7 +15,6 @@ from arena.config import Config, load
 from arena.errors import ArenaError
 from arena.record.hashes import state_hash
 from arena.record.model.cohort import Cohort, Entrant
-from arena.record.record import Record
 from arena.record.schema.database import READ_ONLY_OPTION
 from arena.record.write.calls import add_call
 from arena.rounds.open_world import open_world
@@ -24,7 +23,7 @@ from arena.rounds.world import Player, World
 from arena.verify import verify
 from tests.builders import NOW
 from tests.faults.test_every_statement import CONFIG, Fate, watched_players
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import OpenedRecord, opened_record
 
 PROMPT = Prompt((Message("user", "?"),))
 
@@ -33,7 +32,7 @@ PROMPT = Prompt((Message("user", "?"),))
 class Cuts:
     """Cuts the connection at one commit of a record, before or after it takes effect."""
 
-    record: Record
+    record: OpenedRecord
     left: int = 0
     takes_effect: bool = False
     code: str = "unreachable"
@@ -59,7 +58,7 @@ class Cuts:
         raise ArenaError(self.code, "the connection was cut at a commit")
 
 
-async def play_until_done(config: Config, world: World, record: Record) -> None:
+async def play_until_done(config: Config, world: World, record: OpenedRecord) -> None:
     """Play the first round of the season, again where the record was away."""
     for _ in range(3):
         try:
@@ -127,7 +126,7 @@ def test_what_a_cut_commit_has_reserved_is_given_back_when_its_process_ends(tmp_
     (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
     config = load(tmp_path / "config.yaml")
 
-    async def play_once(record: Record) -> None:
+    async def play_once(record: OpenedRecord) -> None:
         async with open_world(config, record) as world:
             cuts = Cuts(record, takes_effect=True, code="disk_error")
             player = world.player
@@ -153,7 +152,7 @@ def test_what_a_cut_commit_has_reserved_is_given_back_when_its_process_ends(tmp_
 
 @pytest.mark.parametrize("takes_effect", [False, True])
 def test_a_call_without_a_reservation_that_is_kept_again_is_there_once(
-    takes_effect: bool, record: Record
+    takes_effect: bool, record: OpenedRecord
 ) -> None:
     cuts = Cuts(record, 1, takes_effect)
     call = Call(PROMPT, "yes", cost=0)

@@ -13,7 +13,6 @@ import pytest
 from sqlalchemy import event
 
 from arena.errors import ArenaError
-from arena.record.record import Record
 from arena.record.schema.database_errors import translated_file_errors
 from arena.verify.content import verified_content
 from tests.faults.little import hash_of, play, witnessed, write_config
@@ -22,7 +21,7 @@ from tests.program.forked import LONGEST_FILE
 from tests.program.running import loaded
 from tests.provider.replies import GOOD, Asked, says
 from tests.provider.server import FaultyProvider, faulty
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import OpenedRecord, new_record, opened_record
 from tests.rows import read_only, rows_in
 from tests.serving import Reply
 
@@ -53,7 +52,7 @@ def test_in_a_season_it_ends_in_words_and_with_room_again_in_the_hash_of_an_unbr
         assert status == 1
         assert said["error"]["message"] == WORDS[said["error"]["code"]].format("season.db")
         assert "room" in said["error"]["mend"] or "space" in said["error"]["mend"]
-        Record.open(str(tmp_path / "season.db")).close()
+        new_record(tmp_path / "season.db")
     assert hash_of(tmp_path / "season.db") != whole[1]
     status, said = arena(tmp_path, *season)
     assert (status, said["state_hash"]) == (0, whole[1])
@@ -62,7 +61,7 @@ def test_in_a_season_it_ends_in_words_and_with_room_again_in_the_hash_of_an_unbr
 def test_at_whatever_page_the_room_ends(whole: tuple[Path, str], tmp_path: Path, thorough: bool) -> None:
     """The record is in a state that was committed before, and the season goes on from there."""
     write_config(tmp_path)
-    Record.open(str(tmp_path / "empty.db")).close()
+    new_record(tmp_path / "empty.db")
     with read_only(tmp_path / "empty.db") as connection:
         first = verified_content(connection, "empty").state_hash
         least = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
@@ -70,7 +69,7 @@ def test_at_whatever_page_the_room_ends(whole: tuple[Path, str], tmp_path: Path,
     step = max(1, (pages - least) // (60 if thorough else 2))
     for page in range(least + 1, pages, step):
         database, states = tmp_path / f"{page}.db", [first]
-        Record.open(str(database)).close()
+        new_record(database)
         with opened_record(database) as record:
             limit(record, page)
             witnessed(record, states.append)
@@ -84,7 +83,7 @@ def test_at_whatever_page_the_room_ends(whole: tuple[Path, str], tmp_path: Path,
         assert hash_of(database) == whole[1], page
 
 
-def limit(record: Record, pages: int) -> None:
+def limit(record: OpenedRecord, pages: int) -> None:
     """Have SQLite refuse a longer file."""
     record.engine.dispose()
 

@@ -16,13 +16,12 @@ from arena.cohorts.freeze import plan_of
 from arena.config import Config, load
 from arena.record.hashes import state_hash
 from arena.record.model.cohort import Cohort, Entrant
-from arena.record.queries.cohorts import read_calls, read_rounds
-from arena.record.record import Record
 from arena.record.schema.database import connect, reading, upgrade
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_time
 from arena.rounds.world import Player
 from arena.verify import verify
+from tests.records.opened_record import OpenedRecord
 
 CONFIG = """\
 markets:
@@ -80,7 +79,7 @@ class Machine:
 
     def play(self, fate: Fate, number: int = 1) -> None:
         """A round of the cohort, by default the second, as a process that knows nothing of an earlier one."""
-        self.fate, record = fate, Record(self.engine)
+        self.fate, record = fate, OpenedRecord(self.engine)
 
         async def play_round_once() -> None:
             async with open_world(self.config, record) as world:
@@ -102,14 +101,14 @@ class Machine:
 
     def questions(self) -> list[Prompt]:
         """Those that have an answer in the record."""
-        record = Record(self.engine)
+        record = OpenedRecord(self.engine)
         [stored] = record.cohorts()
-        rounds = [stored_round.id for stored_round in record.read(read_rounds, stored.id)]
+        rounds = [stored_round.id for stored_round in record.rounds(stored.id)]
         ids = list(stored.entrant_ids.values())
         calls = [
             call
             for stored_round in rounds
-            for made in record.read(read_calls, stored_round, ids).values()
+            for made in record.calls(stored_round, ids).values()
             for call in made
         ]
         return [call.prompt for call in calls if call.error is None]

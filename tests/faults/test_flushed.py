@@ -14,9 +14,7 @@ from arena.config.trust import trust, trust_file
 from arena.exports.restore import restore
 from arena.operations.publisher import publish_due
 from arena.record.files.backup import backup_to
-from arena.record.record import Record
 from arena.record.schema.database import connect
-from arena.record.write.heads import add_head
 from arena.verify.content import verified_content
 from markets.bundle.files import JOURNAL, append, locked_folder
 from markets.venues.wire.http import AnswerStore
@@ -25,6 +23,7 @@ from tests.arena.config_files import write as write_config
 from tests.arena.exports.bent_exports import exported
 from tests.builders import NOW
 from tests.records.full_record import build
+from tests.records.opened_record import OpenedRecord
 
 Flushed = list[tuple[Path, set[str]]]
 
@@ -46,7 +45,7 @@ def flushed(monkeypatch: pytest.MonkeyPatch) -> Flushed:
 
 
 @pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
+def record(tmp_path: Path) -> Iterator[OpenedRecord]:
     """The small record, in a folder of its own."""
     folder = tmp_path / "record"
     folder.mkdir()
@@ -76,7 +75,7 @@ def test_the_file_of_trusted_folders_is_on_the_disk_before_it_counts(
 
 
 def test_an_export_is_on_the_disk_file_by_file_and_packed(
-    flushed: Flushed, record: Record, tmp_path: Path
+    flushed: Flushed, record: OpenedRecord, tmp_path: Path
 ) -> None:
     database = tmp_path / "record" / "arena.db"
     manifest = exported(database, tmp_path / "season")
@@ -88,7 +87,7 @@ def test_an_export_is_on_the_disk_file_by_file_and_packed(
 
 
 def test_a_restored_record_is_on_the_disk_before_it_has_its_name(
-    flushed: Flushed, record: Record, tmp_path: Path
+    flushed: Flushed, record: OpenedRecord, tmp_path: Path
 ) -> None:
     exported(tmp_path / "record" / "arena.db", tmp_path / "season")
     flushed.clear()
@@ -99,7 +98,7 @@ def test_a_restored_record_is_on_the_disk_before_it_has_its_name(
 
 
 def test_a_backup_is_on_the_disk_before_it_has_its_name_and_its_folder_after(
-    flushed: Flushed, record: Record, tmp_path: Path
+    flushed: Flushed, record: OpenedRecord, tmp_path: Path
 ) -> None:
     engine = connect(tmp_path / "record" / "arena.db", read_only=True)
     backup_to(engine, tmp_path / "backups" / "a.db", verified_content)
@@ -110,10 +109,10 @@ def test_a_backup_is_on_the_disk_before_it_has_its_name_and_its_folder_after(
 
 
 def test_a_head_is_on_the_disk_before_it_counts_as_published(
-    flushed: Flushed, record: Record, tmp_path: Path
+    flushed: Flushed, record: OpenedRecord, tmp_path: Path
 ) -> None:
     config = load(write_config(tmp_path, f"{SMALL}heads: heads\n"))
-    record.write(add_head, NOW, {"tool": [[1, "0" * 64]]})
+    record.add_head(NOW, {"tool": [[1, "0" * 64]]})
     assert asyncio.run(publish_due(config, record, NOW, "me.invalid/1/x")) == ""
     assert [path.name for path, _ in flushed] == ["heads"]
 

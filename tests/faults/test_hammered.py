@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from arena.record.queries.cohorts import read_calls
-from arena.record.write.turns import claim_turns
 from arena.verify import verify
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
@@ -22,7 +20,7 @@ def test_a_budget_for_700_calls_makes_700_and_a_provider_for_five_never_has_six(
         season = Season(record)
         season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob", "eve", "kim"))
         season.look(1, NOW, the_book(SUN, NOW))
-        record.write(claim_turns, 1, [1, 2, 3, 4], "one of them", lambda _: False)
+        record.claim(1, [1, 2, 3, 4], "one of them")
     log, context = tmp_path / "calls", forking()
     told = (TICKS // PROCESSES, MOST, {"arena": MAY * COST + COST // 2}, str(log))
     workers = [context.Process(target=work, args=(database, n, *told)) for n in range(PROCESSES)]
@@ -33,7 +31,7 @@ def test_a_budget_for_700_calls_makes_700_and_a_provider_for_five_never_has_six(
     assert [worker.exitcode for worker in workers] == [0] * PROCESSES
     assert most_at_once(log) == {"made": MAY, "most": MOST}
     with opened_record(database) as record, record.reading() as connection:
-        calls = record.read(read_calls, 1, [1, 2, 3, 4])
+        calls = record.calls(1, [1, 2, 3, 4])
         kept = [(call.reply, call.cost) for each in calls.values() for call in each]
         assert kept.count(("yes", COST)) == MAY
         assert kept.count((None, 0)) == TICKS - MAY

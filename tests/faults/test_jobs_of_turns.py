@@ -12,13 +12,11 @@ from sqlalchemy import event
 
 from agents.model import Call, Prompt
 from arena.cohorts.freeze import code_version
-from arena.record.record import Record
 from arena.record.write.turn_queue import TurnJob
-from arena.record.write.turns import release_claims
 from arena.rounds.worker import OtherVersion, once_at_a_time, play_job
 from arena.rounds.world import Player, World
 from tests.faults.test_late import HOUR, Model, asks_and_bets, facts, waiting, worker
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import OpenedRecord, opened_record
 
 NAMES = ("ann", "bob", "eve")
 JOB = TurnJob(1, 1, NAMES, code_version())
@@ -42,7 +40,7 @@ def with_models(world: World, models: Mapping[str, Model]) -> World:
     return replace(world, player=lambda _cohort, entrant: players[entrant.name])
 
 
-def outcomes_of(job: TurnJob, world: World, record: Record) -> Told:
+def outcomes_of(job: TurnJob, world: World, record: OpenedRecord) -> Told:
     told = Told()
     asyncio.run(play_job(job, told, world, record))
     return told
@@ -112,7 +110,7 @@ def test_what_a_killed_worker_had_done_of_a_job_is_not_done_again(database: str)
         assert os.waitstatus_to_exitcode(status) == 9
 
         assert facts(record) == {"call": 3, "turn": 1, "fill": 1, "entry": 4, "reservation": 2}
-        record.write_unfenced(release_claims, 1, [1, 2, 3])
+        record.release(1, [1, 2, 3])
         models = {name: Model() for name in NAMES}
         told = outcomes_of(JOB, with_models(worker(record, "b", Model()), models), record)
         assert told == {"ann": TAKEN, "bob": "played", "eve": "played"}
@@ -123,7 +121,7 @@ def test_what_a_killed_worker_had_done_of_a_job_is_not_done_again(database: str)
 def die_within_a_job(database: str) -> None:
     """Play a job in a process that is gone as soon as its first turn is written."""
     try:
-        record, ann_is_in = Record.open(database), asyncio.Event()
+        record, ann_is_in = OpenedRecord.at(database), asyncio.Event()
 
         class Fatal(Model):
             async def __call__(self, prompt: Prompt) -> Call:

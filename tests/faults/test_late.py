@@ -15,18 +15,14 @@ from arena.calls.reservations import CallReservations
 from arena.record.model.cohort import RoundReport
 from arena.record.model.reservation import Budget
 from arena.record.queries.cohorts import StoredCohort
-from arena.record.record import Record
-from arena.record.write.cohorts import add_snapshot
-from arena.record.write.operations import take_lease
 from arena.record.write.reservations import read_spent
-from arena.record.write.turns import claim_turns, release_claims
 from arena.rounds.round import play_round, take_snapshot
 from arena.rounds.settlement import settle_cohort
 from arena.rounds.world import Player, World
 from arena.verify import verify
 from tests.builders import NOW, RAIN, a_bet
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import OpenedRecord, opened_record
 
 HOUR = timedelta(hours=1)
 
@@ -38,7 +34,7 @@ async def asks_and_bets(view: View, ask: Ask) -> Decision:
     return Decision(bets=(a_bet(500, "YES", RAIN),))
 
 
-def worker(record: Record, name: str, model: "Model", ahead: timedelta = timedelta()) -> World:
+def worker(record: OpenedRecord, name: str, model: "Model", ahead: timedelta = timedelta()) -> World:
     """A worker on some machine, whose clock is ahead by so much."""
     world = a_world(LittleVenue(), {}, now=NOW + ahead)
     mind = Player(asks_and_bets, model, lambda prompt: 10, "somewhere")
@@ -68,7 +64,7 @@ class Model:
 
 
 @contextmanager
-def waiting(database: str, *names: str) -> Iterator[tuple[Record, StoredCohort]]:
+def waiting(database: str, *names: str) -> Iterator[tuple[OpenedRecord, StoredCohort]]:
     """A record with a live round that has its snapshot and waits for its turns; it agrees with itself."""
     with opened_record(database) as record:
         stored = begun(record, live(a_cohort(names)))
@@ -76,14 +72,14 @@ def waiting(database: str, *names: str) -> Iterator[tuple[Record, StoredCohort]]
 
         async def opened() -> None:
             await settle_cohort(stored, NOW, world, record)
-            record.write(add_snapshot, stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)
+            record.keep_snapshot(stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)
 
         asyncio.run(opened())
         yield record, stored
         assert record.read(verify) == []
 
 
-def facts(record: Record) -> dict[str, int]:
+def facts(record: OpenedRecord) -> dict[str, int]:
     with record.reading() as connection:
         tables = ("call", "turn", "fill", "entry", "reservation")
         return {
@@ -98,7 +94,7 @@ def test_a_late_workers_turn_is_refused_its_paid_answer_kept_and_it_asks_no_more
 
         class Slow(Model):
             async def meanwhile(self) -> None:
-                record.write_unfenced(release_claims, 1, [1])
+                record.release(1, [1])
                 reports.append(await play_round(stored, 1, worker(other, "b", quick), other))
 
         slow = Slow()
@@ -114,7 +110,7 @@ def test_workers_whose_clocks_are_an_hour_apart_play_each_turn_once(database: st
     names = [f"a{number}" for number in range(12)]
     with waiting(database, *names) as (record, stored):
         model = Model()
-        others = [Record.open(database) for _ in range(3)]
+        others = [OpenedRecord.at(database) for _ in range(3)]
         workers = [
             (one, worker(one, f"w{number}", model, number * HOUR))
             for number, one in enumerate([record, *others], -2)
@@ -136,13 +132,13 @@ def test_workers_whose_clocks_are_an_hour_apart_play_each_turn_once(database: st
 def test_of_many_that_come_at_the_same_moment_one_gets_it(want: str, database: str) -> None:
     """Nobody ever held it, so that there is no row that one could wait for."""
     with waiting(database, *(f"a{number}" for number in range(20))) as (_, _):
-        ids, others = [*range(1, 21)], [Record.open(database) for _ in range(6)]
+        ids, others = [*range(1, 21)], [OpenedRecord.at(database) for _ in range(6)]
 
         def take(number: int) -> list[int]:
             holder = f"w{number}.invalid/1/x"
             if want == "turns":
-                return sorted(others[number].write(claim_turns, 1, ids, holder, lambda _: False))
-            token = others[number].write_unfenced(take_lease, "scheduler", holder, lambda _: False)
+                return sorted(others[number].claim(1, ids, holder))
+            token = others[number].take_lease("scheduler", holder)
             return [] if token is None else [token]
 
         with ThreadPoolExecutor(len(others)) as pool:

@@ -18,7 +18,7 @@ from arena.record.record import Record
 from arena.record.schema import database as opening
 from arena.verify.content import verified_content
 from tests.faults.little import hash_of, play, write_config
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import OpenedRecord, new_record, opened_record
 from tests.rows import read_only
 
 HOLD = """\
@@ -41,7 +41,7 @@ def held(tmp_path: Path) -> Iterator[Path]:
     """A record of a season that another process is writing into."""
     write_config(tmp_path)
     path = tmp_path / "season.db"
-    Record.open(str(path)).close()
+    new_record(path)
     words = [sys.executable, "-c", HOLD, str(path)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
@@ -73,7 +73,7 @@ def test_a_wait_for_another_process_is_told_before_it_is_over(
     held: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with pytest.raises(ArenaError, match="is in use by another process"):
-        Record.open(str(held)).close()
+        new_record(held)
     assert caplog.messages == [f"{held} is in use by another process; waiting up to 0 s"]
 
 
@@ -88,7 +88,7 @@ def test_a_season_that_is_shut_out_in_the_midst_of_it_goes_on_later(
     ):
         real = Record.add_turns
 
-        def shut_out(record: Record, *words: Any) -> object:
+        def shut_out(record: OpenedRecord, *words: Any) -> object:
             nonlocal seen
             seen += 1
             if seen == 3:

@@ -8,12 +8,10 @@ from random import Random
 import pytest
 
 from arena.record.files.backup import backup_to
-from arena.record.hashes import state_hash
-from arena.record.record import Record
 from arena.record.schema.database import open_read_only
 from arena.verify.content import verified_content
 from tests.faults.little import hash_of, play, witnessed, write_config
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import new_record, opened_record
 
 FRAMES_BEGIN = 32
 """The length of the head of SQLite's log."""
@@ -27,9 +25,9 @@ def cut_off(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """
     folder = tmp_path_factory.mktemp("season")
     write_config(folder)
-    Record.open(str(folder / "season.db")).close()
+    new_record(folder / "season.db")
     with opened_record(folder / "season.db") as record:
-        states = [record.read(state_hash)]
+        states = [record.state_hash()]
         with record.engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA wal_autocheckpoint = 0")
         witnessed(record, states.append)

@@ -26,8 +26,6 @@ from arena.record.model.reservation import (
     ReservationTerms,
     Scope,
 )
-from arena.record.record import Record
-from arena.record.write.calls import add_call
 from arena.record.write.reservations import (
     lose_reservations,
     read_pauses,
@@ -38,7 +36,7 @@ from arena.record.write.reservations import (
 from markets.millionths import ONE
 from tests.builders import NOW
 from tests.faults.hammer import COST, forking, hang
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import OpenedRecord, opened_record
 
 DAY = timedelta(days=1)
 THERE = ReservationRequest(Payer(1, 1), "somewhere", COST, "elsewhere.invalid/1/x", NOW)
@@ -52,26 +50,26 @@ def terms(limits: Mapping[Scope, int], most: int = 1) -> ReservationTerms:
     return ReservationTerms(Budget(limits=limits), most, Watch().is_over)
 
 
-def asked(record: Record, request: ReservationRequest, on: ReservationTerms) -> ReservationAnswer:
+def asked(record: OpenedRecord, request: ReservationRequest, on: ReservationTerms) -> ReservationAnswer:
     return record.write_unfenced(reserve, request, on, new_reservation_id())
 
 
-def placed(record: Record, request: ReservationRequest, on: ReservationTerms) -> Reservation:
+def placed(record: OpenedRecord, request: ReservationRequest, on: ReservationTerms) -> Reservation:
     """The place, which there must be."""
     answer = asked(record, request, on)
     assert isinstance(answer, Reservation)
     return answer
 
 
-def ended(record: Record, place: Reservation, cost: int = 0, wait: float | None = None) -> None:
+def ended(record: OpenedRecord, place: Reservation, cost: int = 0, wait: float | None = None) -> None:
     """The call is over: answered at a cost, or turned down by a provider that wants to be left alone."""
     error = None if wait is None else CallError("rate_limit", "slow down", retry=True, wait=wait)
     call = Call(PROMPT, "yes" if error is None else None, cost=cost, error=error)
-    record.write_unfenced(add_call, 1, 1, 1, call, NOW, place)
+    record.add_call(1, 1, 1, call, NOW, place)
 
 
 def test_of_a_worker_killed_in_a_call_the_money_stays_held_and_the_room_is_free(
-    record: Record, database: str, tmp_path: Path
+    record: OpenedRecord, database: str, tmp_path: Path
 ) -> None:
     sign, context = tmp_path / "calling", forking()
     worker = context.Process(target=hang, args=(database, str(sign)))
@@ -90,7 +88,7 @@ def test_of_a_worker_killed_in_a_call_the_money_stays_held_and_the_room_is_free(
     assert "$0.0020 of the arena's $0.0020 is spent" in third.why
 
 
-def test_a_worker_elsewhere_has_its_room_until_its_call_is_lost(record: Record) -> None:
+def test_a_worker_elsewhere_has_its_room_until_its_call_is_lost(record: OpenedRecord) -> None:
     three = terms({"day": 3 * COST})
     lost = placed(record, THERE, three)
     assert asked(record, HERE, three) == ProviderBusy()
@@ -104,7 +102,7 @@ def test_a_worker_elsewhere_has_its_room_until_its_call_is_lost(record: Record) 
     placed(record, tomorrow, terms({"day": COST}))
 
 
-def test_a_late_but_paid_answer_costs_what_it_costs(record: Record) -> None:
+def test_a_late_but_paid_answer_costs_what_it_costs(record: OpenedRecord) -> None:
     lost = placed(record, THERE, terms({}))
     record.write_unfenced(lose_reservations, [lost.id])
     assert record.read(read_spent, 1, 1, NOW, ["arena"]) == {"arena": COST}
@@ -117,7 +115,7 @@ EIGHT = terms({}, most=8)
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_a_reservation_whose_commit_comes_late_is_withdrawn_all_the_same(
-    database: str, record: Record
+    database: str, record: OpenedRecord
 ) -> None:
     """Its client was cut off, and the server is still at it."""
     reservation_id = new_reservation_id()
@@ -135,19 +133,19 @@ def count_reservations(connection: Connection) -> int:
     return int(connection.exec_driver_sql("SELECT count(*) FROM reservation").scalar_one())
 
 
-def lane(record: Record) -> tuple[int, bool]:
+def lane(record: OpenedRecord) -> tuple[int, bool]:
     """The room at the provider, and whether anything is known that narrows it."""
     with record.reading() as connection:
         found = connection.exec_driver_sql("SELECT room, paused_until IS NOT NULL FROM lane").one()
         return found[0], bool(found[1])
 
 
-def pause_over(record: Record) -> None:
+def pause_over(record: OpenedRecord) -> None:
     with record.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE lane SET paused_until = '2000-01-01T00:00:00.000000Z'")
 
 
-def test_too_many_halves_the_room_once_for_all_and_lets_the_provider_rest(record: Record) -> None:
+def test_too_many_halves_the_room_once_for_all_and_lets_the_provider_rest(record: OpenedRecord) -> None:
     places = [placed(record, THERE, EIGHT) for _ in range(8)]
     assert [place.free for place in places] == [*range(7, -1, -1)]
     assert asked(record, THERE, EIGHT) == ProviderBusy()
@@ -162,7 +160,7 @@ def test_too_many_halves_the_room_once_for_all_and_lets_the_provider_rest(record
     assert (found.free, found.narrow) == (3, True)
 
 
-def test_answers_widen_it_again_for_all_and_then_it_is_written_to_no_more(record: Record) -> None:
+def test_answers_widen_it_again_for_all_and_then_it_is_written_to_no_more(record: OpenedRecord) -> None:
     """A config that says less than is known narrows it all the same."""
     ended(record, placed(record, HERE, EIGHT), wait=30)
     pause_over(record)
@@ -183,18 +181,18 @@ def test_answers_widen_it_again_for_all_and_then_it_is_written_to_no_more(record
 SHARP, BLUNT = (replace(HERE, model=f"somewhere/{name}") for name in ("sharp", "blunt"))
 
 
-def limit_over(record: Record) -> None:
+def limit_over(record: OpenedRecord) -> None:
     """Every pause has passed, and nobody has been asked since."""
     pause_over(record)
     with record.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE model_limit SET paused_until = '2000-01-01T00:00:00.000000Z'")
 
 
-def paused(record: Record) -> list[str]:
+def paused(record: OpenedRecord) -> list[str]:
     return [pause.name for pause in record.read(read_pauses)]
 
 
-def test_a_limit_of_over_a_minute_pauses_its_model_and_no_other(record: Record) -> None:
+def test_a_limit_of_over_a_minute_pauses_its_model_and_no_other(record: OpenedRecord) -> None:
     ended(record, placed(record, SHARP, EIGHT), wait=600)
     assert paused(record) == ["somewhere/sharp"]
     rest = asked(record, SHARP, EIGHT)
@@ -207,7 +205,7 @@ def test_a_limit_of_over_a_minute_pauses_its_model_and_no_other(record: Record) 
     assert placed(record, SHARP, replace(EIGHT, timed=False)).limited, "on a pretended clock none takes time"
 
 
-def test_a_limit_that_nobody_waits_out_pauses_nobody(record: Record) -> None:
+def test_a_limit_that_nobody_waits_out_pauses_nobody(record: OpenedRecord) -> None:
     for wait in (1_801, 72_000):
         ended(record, placed(record, SHARP, EIGHT), wait=wait)
     assert paused(record) == []
@@ -215,7 +213,7 @@ def test_a_limit_that_nobody_waits_out_pauses_nobody(record: Record) -> None:
 
 
 def test_a_short_limit_pauses_the_provider_once_and_then_its_model_alone_until_that_answers(
-    record: Record,
+    record: OpenedRecord,
 ) -> None:
     ended(record, placed(record, SHARP, EIGHT), wait=30)
     assert paused(record) == ["somewhere"], "it may be the whole provider's"
@@ -236,7 +234,7 @@ def test_a_short_limit_pauses_the_provider_once_and_then_its_model_alone_until_t
     assert paused(record) == ["somewhere"]
 
 
-def test_an_answer_to_an_earlier_call_does_not_end_a_pause_that_began_later(record: Record) -> None:
+def test_an_answer_to_an_earlier_call_does_not_end_a_pause_that_began_later(record: OpenedRecord) -> None:
     first, second = (placed(record, SHARP, EIGHT) for _ in range(2))
     ended(record, first, wait=600)
     ended(record, second, 5)
@@ -250,7 +248,7 @@ def test_an_answer_to_an_earlier_call_does_not_end_a_pause_that_began_later(reco
 
 @pytest.mark.parametrize("wait", [30, 600])
 def test_a_clock_that_is_put_back_leaves_no_pause_behind_that_is_longer_than_any(
-    wait: int, record: Record
+    wait: int, record: OpenedRecord
 ) -> None:
     """Pauses end by the database's clock: put back by a day, it would be a day until this one ends."""
     ended(record, placed(record, SHARP, EIGHT), wait=wait)

@@ -8,9 +8,9 @@ from functools import partial
 from agents.model import Call, Decision, Prompt
 from arena.cohorts.freeze import code_version
 from arena.record.model.cohort import Turn
-from arena.record.queries.cohorts import StoredCohort, StoredRound, read_turn_statuses
+from arena.record.queries.cohorts import StoredCohort, StoredRound
 from arena.record.write.turn_queue import TurnJob
-from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims
+from arena.record.write.turns import TurnUnderClaim
 from arena.rounds.round import close_round, play_round
 from arena.rounds.worker import OnTurn, once_at_a_time, play_job
 from arena.rounds.world import MissingTurns
@@ -113,12 +113,12 @@ def test_a_turn_that_failed_is_played_no_more_once_its_round_was_closed(database
                 assert report.done
 
         asyncio.run(play_round(stored, 1, worker(record, "c", Down()), record))
-        record.write_unfenced(release_claims, 1, [1])
+        record.release(1, [1])
         outcomes = list[str]()
         asyncio.run(play_job(JOB, tell_to(outcomes), worker(record, "a", Slow()), record))
         assert outcomes == ["not played: done, or taken by another worker"]
-        token = record.write(claim_turns, 1, [1], "a.invalid/1/x", lambda _: True)[1]
+        token = record.claim(1, [1], "a.invalid/1/x", gone=True)[1]
         again = TurnUnderClaim(1, token, Turn("ann", 10_000_000_000, Decision()))
         assert record.add_turns(1, (1, 1), [again], "test") == set()
-        assert record.read(read_turn_statuses, 1) == {1: "failed"}
+        assert record.turn_statuses(1) == {1: "failed"}
         assert facts(record) == {"call": 1, "turn": 1, "fill": 0, "entry": 1, "reservation": 1}

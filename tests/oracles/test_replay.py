@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from arena.record.queries.cohorts import read_resolutions, read_rounds
-from arena.record.record import Record
+from arena.record.queries.cohorts import read_resolutions
 from markets.model import MarketId
 from portfolio.value import lot_values
 from tests.program.running import AGREES, agents_of, arena_json
+from tests.records.opened_record import OpenedRecord
 
 START = {True: "2026-04-26", False: "2026-06-21"}
 """Of the whole season with THOROUGH=1, and of a part of it otherwise."""
@@ -88,8 +88,8 @@ def played(place: Path, files: Files, thorough: bool, **where: Any) -> Any:
 
 
 @contextmanager
-def record_of(season: Any, place: Path) -> Iterator[Record]:
-    record = Record.open(str(place / season["database"]))
+def record_of(season: Any, place: Path) -> Iterator[OpenedRecord]:
+    record = OpenedRecord.at(place / season["database"])
     try:
         yield record
     finally:
@@ -138,7 +138,7 @@ def test_every_market_shown_had_a_price_and_no_known_end_and_nothing_was_learnt_
     shown = 0
     with record_of(season, place) as record, record.reading() as connection:
         for stored in record.cohorts():
-            for stored_round in record.read(read_rounds, stored.id):
+            for stored_round in record.rounds(stored.id):
                 found = record.snapshot(stored.id, stored_round.at)
                 assert found is not None
                 for listing in found[1].shown:

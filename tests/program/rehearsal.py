@@ -10,9 +10,8 @@ from arena.clock import PretendedClock
 from arena.operations.progress import RunEvent, RunProgress
 from arena.operations.run import Run, run
 from arena.record.hashes import state_hash
-from arena.record.queries.cohorts import count_facts
-from arena.record.record import Record
 from arena.verify import verify
+from tests.records.opened_record import OpenedRecord
 from tests.trusted import load_trusted
 
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
@@ -37,7 +36,7 @@ def rehearse(
     tell: Callable[[Run, RunEvent], None] = lambda _run, _event: None,
 ) -> tuple[RunProgress, list[RunEvent]]:
     """Run the arena of a folder by its clock until it is over; how it stands then, and all that it told."""
-    opened = Record.open(address(folder, record))
+    opened = OpenedRecord.at(address(folder, record))
     events = list[RunEvent]()
 
     def told(event: RunEvent) -> None:
@@ -65,20 +64,20 @@ def content(folder: Path, record: str = "arena.db") -> dict[str, Any]:
 
 def content_at(place: str) -> dict[str, Any]:
     """Return a record's content: its hash, its counts, which cohorts have ended, and what is wrong."""
-    opened = Record.open(place)
+    opened = OpenedRecord.at(place)
     try:
         with opened.reading() as connection:
             found = {"hash": state_hash(connection), "differences": verify(connection)}
             marks = connection.exec_driver_sql("SELECT count(*), sum(cash + value) FROM mark").one()
         ended = [(stored.cohort.number, stored.ended_at) for stored in opened.cohorts()]
-        return found | opened.read(count_facts) | {"marks": tuple(marks), "ended": ended}
+        return found | opened.fact_counts() | {"marks": tuple(marks), "ended": ended}
     finally:
         opened.close()
 
 
 def rows(folder: Path, query: str, record: str = "arena.db") -> list[tuple[Any, ...]]:
     """Return the answer of a folder's record to a query in SQL."""
-    opened = Record.open(address(folder, record))
+    opened = OpenedRecord.at(address(folder, record))
     try:
         with opened.reading() as connection:
             return [tuple(row) for row in connection.exec_driver_sql(query)]

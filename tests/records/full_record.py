@@ -18,8 +18,6 @@ from agents.model import Article, Call, CallError, Decision, DecisionStatus, For
 from agents.toolbox import ToolResult, ToolSource
 from arena.record.model.benchmark import NewFile
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Replacement, Turn
-from arena.record.queries.cohorts import read_calls, read_resolutions, read_rounds
-from arena.record.record import Record
 from arena.record.schema.database import newest_schema_version
 from arena.record.schema.fields import TableRow
 from arena.record.schema.scores import RollupRow
@@ -35,14 +33,11 @@ from arena.record.schema.work import (
     ReservationRow,
 )
 from arena.record.write.benchmark import keep_file
-from arena.record.write.calls import add_call
-from arena.record.write.cohorts import add_cohort, add_replacements, add_snapshot, end_cohort, put_marks
+from arena.record.write.cohorts import add_cohort, add_replacements, put_marks
 from arena.record.write.evidence import GatheredEvidence, add_evidence
 from arena.record.write.listings import prune_quotes
-from arena.record.write.resolutions import add_resolutions
-from arena.record.write.sync import VenueSource, add_catalogue
 from arena.record.write.tools import add_tool_result
-from arena.record.write.turns import TurnUnderClaim, claim_turns
+from arena.record.write.turns import TurnUnderClaim
 from arena.verify import Difference, verify
 from markets.hashes import digest
 from markets.model import Listing, MarketId, Resolution, Snapshot
@@ -54,6 +49,7 @@ from portfolio.model import Bet, Rejection, Sale
 from portfolio.rules import REALISTIC, SEED, Rules
 from portfolio.value import mark
 from tests.builders import NOW, a_bet, a_book, a_listing, a_resolution, a_sale, quote_of, usd
+from tests.records.opened_record import OpenedRecord
 
 WEEK = timedelta(weeks=1)
 PROMPT = "Which of these will happen?"
@@ -149,14 +145,14 @@ def said(reply: str | None, stage: Stage = "final", error: CallError | None = No
 class Season:
     """A record and what plays in it, by a version of the code; every step goes through `Record`."""
 
-    record: Record
+    record: OpenedRecord
     version: str = "1"
     looks_again: bool = True
 
     @classmethod
     def begun(cls, path: Path, cohort: Cohort) -> "Season":
         """Return a new record in which a cohort has begun its first round, and is shown all books."""
-        season = cls(Record.open(str(path)))
+        season = cls(OpenedRecord.at(path))
         season.start(cohort)
         at = cohort.starts_at
         season.look(cohort.number, at, *(the_book(market, at) for market in MARKETS))
@@ -174,17 +170,17 @@ class Season:
     def look(self, number: int, at: datetime, *listings: Listing, held: Sequence[Listing] = ()) -> None:
         """Settle what has ended, then keep the snapshot; with it a round where one is due."""
         stored = self.record.cohorts()[number - 1]
-        ends = self.record.read(read_resolutions, MARKETS, at)
+        ends = self.record.resolutions(MARKETS, at)
         accounts = self.record.holdings(stored.id)
         paid = {stored.entrant_ids[name]: settle(account, ends, at) for name, account in accounts.items()}
         self.record.add_entries(paid)
         week = (at - stored.cohort.starts_at) // WEEK + 1
         due = week if week <= stored.cohort.rounds else None
-        self.record.write(add_snapshot, stored.id, number, Snapshot(at, listings, tuple(held)), due)
+        self.record.keep_snapshot(stored.id, number, Snapshot(at, listings, tuple(held)), due)
         if due is not None and stored.cohort.evidence != NO_EVIDENCE:
             news = {listing.market.id: the_news(listing.market.id, at) for listing in listings}
             gathered = GatheredEvidence(news, 2 * len(news) + 3, {"later": 1, "undated": 2})
-            round_id = self.record.read(read_rounds, stored.id)[-1].id
+            round_id = self.record.rounds(stored.id)[-1].id
             self.record.write(add_evidence, round_id, (number, due), gathered)
             if self.looks_again:
                 said = (ToolSource("https://x.example/é", "2026-01-01", "1"),)
@@ -205,13 +201,13 @@ class Season:
     ) -> Turn:
         """Write an entrant's turn in a cohort's newest round, by other rules or changed if a test wishes."""
         stored = self.record.cohorts()[number - 1]
-        stored_round = self.record.read(read_rounds, stored.id)[-1]
+        stored_round = self.record.rounds(stored.id)[-1]
         key = stored.entrant_ids[name]
-        tokens = self.record.write(claim_turns, stored_round.id, [key], "me", lambda _: False)
+        tokens = self.record.claim(stored_round.id, [key], "me")
         for call in calls:
-            before = self.record.read(read_calls, stored_round.id, [key]).get(key, [])
+            before = self.record.calls(stored_round.id, [key]).get(key, [])
             attempt = 1 + sum(other.prompt.stage == call.prompt.stage for other in before)
-            self.record.write_unfenced(add_call, stored_round.id, key, attempt, call, NOW)
+            self.record.add_call(stored_round.id, key, attempt, call, NOW)
         found = self.record.snapshot(stored.id, stored_round.at)
         assert found is not None
         account = self.record.holdings(stored.id)[name]
@@ -232,7 +228,7 @@ class Season:
         """Give an entrant without a good turn other settings in the newest round of a cohort."""
         stored = self.record.cohorts()[number - 1]
         (entrant,) = (each for each in stored.cohort.entrants if each.name == name)
-        stored_round = self.record.read(read_rounds, stored.id)[-1]
+        stored_round = self.record.rounds(stored.id)[-1]
         prompts = {"bet": digest(PROMPT + " Be brief.")}
         other = replace(entrant, settings=settings, since=stored_round.number, prompts=prompts)
         taken = Replacement(other, entrant.settings, {prompts["bet"]: PROMPT + " Be brief."})
@@ -246,7 +242,7 @@ class Season:
         accounts = self.record.holdings(stored.id)
         age = timedelta(seconds=stored.cohort.rules.max_quote_age)
         marks = {stored.entrant_ids[name]: mark(held, found[1], age) for name, held in accounts.items()}
-        round_id = next((r.id for r in self.record.read(read_rounds, stored.id) if r.at == at), None)
+        round_id = next((r.id for r in self.record.rounds(stored.id) if r.at == at), None)
         self.record.write(put_marks, found[0], marks, round_id)
 
 
@@ -265,7 +261,7 @@ def decides(
     )
 
 
-def build(path: Path | str, weeks: int = 5, watched: bool = False, looks_again: bool = True) -> Record:
+def build(path: Path | str, weeks: int = 5, watched: bool = False, looks_again: bool = True) -> OpenedRecord:
     """Build the small season in a new record, or its first weeks, after syncs of a venue if so wished.
 
     In a file it is a copy of the one that was played first.
@@ -274,7 +270,7 @@ def build(path: Path | str, weeks: int = 5, watched: bool = False, looks_again: 
         return build_anew(path, weeks, watched, looks_again)
     Path(path).touch(mode=0o600)
     Path(path).write_bytes(_built(weeks, watched, looks_again, newest_schema_version()))
-    return Record.open(str(path))
+    return OpenedRecord.at(path)
 
 
 @cache
@@ -285,9 +281,11 @@ def _built(weeks: int, watched: bool, looks_again: bool, _schema: str) -> bytes:
         return path.read_bytes()
 
 
-def build_anew(path: Path | str, weeks: int = 5, watched: bool = False, looks_again: bool = True) -> Record:
+def build_anew(
+    path: Path | str, weeks: int = 5, watched: bool = False, looks_again: bool = True
+) -> OpenedRecord:
     """Build the same anew."""
-    season = Season(Record.open(str(path)), looks_again=looks_again)
+    season = Season(OpenedRecord.at(path), looks_again=looks_again)
     if watched:
         watch(season.record)
     play_on(season, range(weeks))
@@ -302,7 +300,7 @@ def play_on(season: Season, weeks: range) -> None:
         play(season)
 
 
-def at_work(record: Record) -> None:
+def at_work(record: OpenedRecord) -> None:
     """Put somebody on duty: a call under way, a provider that wants a pause, a job, an incident."""
     hour = NOW + timedelta(hours=1)
     rows: dict[type[TableRow], dict[str, object]] = {
@@ -325,7 +323,7 @@ def at_work(record: Record) -> None:
             connection.execute(row.__table__.insert(), values)
 
 
-def watch(record: Record) -> None:
+def watch(record: OpenedRecord) -> None:
     """Write four syncs of another venue: prices change, one is pruned, a market goes and comes back."""
     for day, prices in enumerate(({FOG: 3, MIST: 1}, {FOG: 5}, {FOG: 5, MIST: 1}, {FOG: 6, MIST: 1, DEW: 2})):
         at = NOW + timedelta(days=day - 9)
@@ -335,7 +333,7 @@ def watch(record: Record) -> None:
         listings = [
             a_listing(f"0.1{step}", f"0.2{step}", market=market, at=at) for market, step in prices.items()
         ]
-        record.write(add_catalogue, VenueSource("sky", "live"), listings, at, [aside])
+        record.sync("sky", listings, at, "live", [aside])
     with record.engine.begin() as connection:
         assert prune_quotes(connection, NOW - timedelta(days=7, hours=12), NOW - timedelta(days=1)).goes == 1
         for text in ('{"questions": []}', '{"questions": [1]}'):
@@ -399,7 +397,7 @@ def _timeout() -> CallError:
 def _third_week(season: Season) -> None:
     at = week(2)
     ends = [a_resolution("1", SUN, at=at), a_resolution(None, RAIN, at=at), a_resolution("0.5", SNOW, at=at)]
-    season.record.write(add_resolutions, [replace(end, source="the test") for end in ends], at)
+    season.record.resolve([replace(end, source="the test") for end in ends], at)
     for number in (1, 2):
         season.look(number, at, the_book(WIND, at, 3))
     season.turn(1, "ann", decides(a_bet(100, market=WIND), wind="0.66"), said("3"))
@@ -413,7 +411,7 @@ def _third_week(season: Season) -> None:
 
 def _fourth_week(season: Season) -> None:
     at = week(3)
-    season.record.write(add_resolutions, [a_resolution("0", SUN, version=2, at=at)], at)
+    season.record.resolve([a_resolution("0", SUN, version=2, at=at)], at)
     season.look(1, at, held=[the_book(WIND, week(2), 3)])  # the venue was silent: an old quote
     season.value(1, at)
     season.look(2, at, the_book(WIND, at, -4))
@@ -424,11 +422,11 @@ def _fourth_week(season: Season) -> None:
 
 def _last_week(season: Season) -> None:
     at = week(4)
-    season.record.write(add_resolutions, [Resolution(WIND, 1, at, usd("0.25"), "the test")], at)
+    season.record.resolve([Resolution(WIND, 1, at, usd("0.25"), "the test")], at)
     for number in (1, 2):
         season.look(number, at, *([the_book(SNOW, at, 1)] if number == 2 else ()))
         season.value(number, at)
-    season.record.write(end_cohort, season.record.cohorts()[0].id, at)
+    season.record.end(season.record.cohorts()[0].id, at)
 
 
 def replace_cap(rules: Rules) -> Rules:

@@ -7,15 +7,12 @@ from datetime import datetime, timedelta
 
 from agents.model import Agent, Ask, Call, CallError, Decision, Forecast, Message, Prompt, View
 from arena.cohorts.schedule import Plan
-from arena.record.hashes import state_hash
 from arena.record.model.calendar import Cadence
 from arena.record.model.cohort import Cohort, Entrant, RoundReport
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.lease import holder_name
 from arena.record.queries.cohorts import StoredCohort
-from arena.record.record import Record
 from arena.record.write.cohorts import add_cohort
-from arena.record.write.operations import read_recent_incidents
 from arena.rounds.round import play_round
 from arena.rounds.world import Player, World
 from markets.model import Listing, MarketId, Resolution
@@ -24,6 +21,7 @@ from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Venue
 from portfolio.ledger import open_account
 from portfolio.rules import REALISTIC, Rules
 from tests.builders import NOW, RAIN, a_bet, a_book, usd
+from tests.records.opened_record import OpenedRecord
 
 WEEK = timedelta(weeks=1)
 RULES = REALISTIC.model_copy(update={"fill": "quote", "fee": "none"})
@@ -153,14 +151,14 @@ def a_plan(
     return Plan(first, Cadence(every), rounds, count, keep, freeze)
 
 
-def begun(record: Record, cohort: Cohort) -> StoredCohort:
+def begun(record: OpenedRecord, cohort: Cohort) -> StoredCohort:
     """Return the cohort, started in the record."""
     deposits = {e.name: open_account(cohort.bankroll, cohort.starts_at) for e in cohort.entrants}
     record.write(add_cohort, cohort, {}, deposits)
     return record.cohorts()[-1]
 
 
-def begun_live(record: Record, *names: str, **of: str) -> StoredCohort:
+def begun_live(record: OpenedRecord, *names: str, **of: str) -> StoredCohort:
     """Return a cohort of these agents at a live venue, started in the record."""
     return begun(record, live(a_cohort(names, RULES, 10_000, **of)))
 
@@ -170,16 +168,16 @@ def live(cohort: Cohort) -> Cohort:
     return replace(cohort, stamp="live")
 
 
-def play(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
+def play(stored: StoredCohort, number: int, world: World, record: OpenedRecord) -> RoundReport:
     """Play a round, and return its report."""
     return asyncio.run(play_round(stored, number, world, record))
 
 
-def incidents_of(record: Record) -> list[RecordedIncident]:
+def incidents_of(record: OpenedRecord) -> list[RecordedIncident]:
     """Return all incidents of a record, oldest first."""
-    return record.read(read_recent_incidents, 99)[::-1]
+    return record.incidents(99)[::-1]
 
 
-def hash_of(record: Record) -> str:
+def hash_of(record: OpenedRecord) -> str:
     """Return the hash of all that a record holds."""
-    return record.read(state_hash)
+    return record.state_hash()

@@ -7,13 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.model import Decision, Forecast
-from arena.record.record import Record
-from arena.record.write.resolutions import add_resolutions
 from markets.distributions import Distribution, QuestionForm, normalized
 from markets.model import Listing, MarketId, Resolution
 from portfolio.rules import REALISTIC
 from tests.builders import a_bet, a_market, a_resolution
 from tests.records.full_record import SUN, Season, a_cohort, replace_cap, the_book, week
+from tests.records.opened_record import OpenedRecord
 
 CUP, SALES, LAUNCH = (MarketId(f"sim:{name}") for name in ("cup", "sales", "launch"))
 FORMS = {
@@ -46,7 +45,7 @@ def stated(weights: tuple[int, int, int], *markets: MarketId) -> list[Forecast]:
     return forecasts
 
 
-def play_mixed(record: Record) -> Season:
+def play_mixed(record: OpenedRecord) -> Season:
     """Play two rounds of questions of every kind in a new record."""
     season = Season(record, looks_again=False)
     cohort = a_cohort(1, week(0), replace_cap(REALISTIC), "ann", "bob")
@@ -61,7 +60,7 @@ def play_mixed(record: Record) -> Season:
     season.value(1, week(0))
 
     ends = [Resolution(CUP, 1, week(1), None, "the cup", "Blau"), Resolution(LAUNCH, 1, week(1), None, "off")]
-    record.write(add_resolutions, [*ends, a_resolution("1", SUN, at=week(1))], week(1))
+    record.resolve([*ends, a_resolution("1", SUN, at=week(1))], week(1))
     season.look(1, week(1), a_question(SALES))
     for name in ("ann", "bob"):
         season.turn(1, name, Decision(tuple(stated((1, 1, 1), SALES))))
@@ -69,12 +68,12 @@ def play_mixed(record: Record) -> Season:
 
     corrected = Resolution(CUP, 2, week(2), None, "the cup, corrected", 'Rot; "x"')
     sold = Resolution(SALES, 1, week(2), None, "the report", "41.75")
-    record.write(add_resolutions, [corrected, sold], week(2))
+    record.resolve([corrected, sold], week(2))
     return season
 
 
-def build_mixed(path: Path | str) -> Record:
+def build_mixed(path: Path | str) -> OpenedRecord:
     """Return the record of that season, in a new database."""
-    record = Record.open(str(path))
+    record = OpenedRecord.at(path)
     play_mixed(record)
     return record

@@ -1,14 +1,267 @@
-"""A record that a test opens for writing."""
+"""A record that a test opens: each step that many tests take is one method, and so is each look at it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
+from typing import Any, Self
 
+from agents.model import Call
+from arena.calls.reservations import new_reservation_id
+from arena.record.hashes import state_hash
+from arena.record.model.cohort import Cohort, JobState
+from arena.record.model.columns import ForecastColumns
+from arena.record.model.incident import Incident, RecordedIncident
+from arena.record.model.lease import Watch
+from arena.record.model.reservation import (
+    Budget,
+    Payer,
+    Reservation,
+    ReservationAnswer,
+    ReservationRequest,
+    ReservationTerms,
+    Scope,
+)
+from arena.record.queries.cohorts import (
+    StoredCohort,
+    StoredRound,
+    count_facts,
+    has_marks,
+    read_calls,
+    read_resolutions,
+    read_rounds,
+    read_turn_statuses,
+    read_unresolved_markets,
+)
+from arena.record.queries.forecasts import read_forecast_columns
+from arena.record.queries.progress import CohortProgress, read_progress
 from arena.record.record import Record
+from arena.record.write.calls import add_call
+from arena.record.write.cohorts import add_cohort, add_snapshot, end_cohort, pause_cohort, stop_cohort
+from arena.record.write.heads import add_head, read_heads_after
+from arena.record.write.operations import (
+    add_incidents,
+    put_job,
+    read_jobs,
+    read_recent_incidents,
+    read_untold,
+    record_delivery,
+    renew_lease,
+    take_lease,
+)
+from arena.record.write.quarantine import StoredQuarantine, read_quarantine
+from arena.record.write.reservations import read_pauses, read_spent, reserve
+from arena.record.write.resolutions import add_resolutions
+from arena.record.write.sync import VenueSource, add_catalogue
+from arena.record.write.turns import claim_turns, release_claims
+from markets.model import Listing, MarketId, Resolution, Snapshot
+from markets.venue import QuarantinedRecord
+from portfolio.ledger import open_account
+from tests.builders import NOW
+
+
+class OpenedRecord(Record):
+    """A record as tests use it: they say what is done to a season, and this alone knows how it is stored."""
+
+    __slots__ = ()
+
+    @classmethod
+    def at(cls, place: str | Path) -> Self:
+        """Open the record at a place, which is made where there is none."""
+        return cls.open(str(place))
+
+    # What has been played
+
+    def cohort(self, number: int) -> StoredCohort:
+        """Return a cohort by its number."""
+        return next(stored for stored in self.cohorts() if stored.cohort.number == number)
+
+    def rounds(self, cohort_id: int = 1) -> list[StoredRound]:
+        """Return the rounds of a cohort, oldest first."""
+        return self.read(read_rounds, cohort_id)
+
+    def calls(self, round_id: int, entrant_ids: Sequence[int]) -> dict[int, list[Call]]:
+        """Return the calls of a round by entrant, in the order in which they were made."""
+        return self.read(read_calls, round_id, entrant_ids)
+
+    def resolutions(self, markets: Collection[MarketId], at: datetime) -> list[Resolution]:
+        """Return how markets had ended as far as was known at a time."""
+        return self.read(read_resolutions, markets, at)
+
+    def unresolved_markets(self, since: datetime) -> list[MarketId]:
+        """Return the markets of which the end is still asked for."""
+        return self.read(read_unresolved_markets, since)
+
+    def turn_statuses(self, round_id: int) -> dict[int, str]:
+        """Return the status of each turn of a round, by entrant."""
+        return self.read(read_turn_statuses, round_id)
+
+    def fact_counts(self) -> dict[str, int]:
+        """Return how many facts of each sort there are: calls, turns …"""
+        return self.read(count_facts)
+
+    def has_marks(self, cohort_id: int, at: datetime) -> bool:
+        """Tell whether the accounts of a cohort were valued at a time."""
+        return self.read(has_marks, cohort_id, at)
+
+    def progress(self) -> list[CohortProgress]:
+        """Return how far each open cohort has come."""
+        return self.read(read_progress, self.line_ups)
+
+    def forecasts(self, cohort: int | None = None) -> ForecastColumns:
+        """Return all final forecasts as columns, or those of one cohort."""
+        return self.read(read_forecast_columns, cohort)
+
+    def state_hash(self) -> str:
+        """Return the hash of all facts."""
+        return self.read(state_hash)
+
+    def heads(self) -> list[dict[str, Any]]:
+        """Return the chain of heads, oldest first."""
+        return self.read(read_heads_after, 0, 1_000)
+
+    def quarantined(self) -> list[StoredQuarantine]:
+        """Return what venues gave that could not be used."""
+        return self.read(read_quarantine)
+
+    # What a season does
+
+    def start(self, cohort: Cohort, texts: Mapping[str, str] | None = None) -> StoredCohort:
+        """Start a cohort with its bankrolls, and return it."""
+        deposits = {e.name: open_account(cohort.bankroll, cohort.starts_at) for e in cohort.entrants}
+        self.write(add_cohort, cohort, texts or {}, deposits)
+        return self.cohort(cohort.number)
+
+    def pause(self, cohort_id: int, at: datetime | None) -> None:
+        """Pause a cohort from a time on, or let it go on."""
+        self.write(pause_cohort, cohort_id, at)
+
+    def stop(self, cohort_id: int, at: datetime) -> None:
+        """Stop a cohort: it decides no more."""
+        self.write(stop_cohort, cohort_id, at)
+
+    def end(self, cohort_id: int, at: datetime) -> None:
+        """End a cohort."""
+        self.write(end_cohort, cohort_id, at)
+
+    def keep_snapshot(self, cohort_id: int, number: int, snapshot: Snapshot, round_number: int | None) -> int:
+        """Keep a snapshot of a cohort, with which a round begins if it has a number, and return its id."""
+        return self.write(add_snapshot, cohort_id, number, snapshot, round_number)
+
+    def sync(
+        self,
+        venue: str,
+        listings: Sequence[Listing],
+        at: datetime,
+        stamp: str = "live",
+        quarantined: Sequence[QuarantinedRecord] = (),
+        rejected: int | None = None,
+    ) -> None:
+        """Store the whole catalogue of a venue as it was at a time."""
+        self.write(add_catalogue, VenueSource(venue, stamp), listings, at, quarantined, rejected=rejected)
+
+    def resolve(self, ends: Sequence[Resolution], at: datetime, live: bool = False) -> int:
+        """Learn at a time how markets ended, and return how many of the ends are new."""
+        return self.write(add_resolutions, ends, at, live)
+
+    def add_call(
+        self,
+        round_id: int,
+        entrant_id: int,
+        attempt: int,
+        call: Call,
+        at: datetime = NOW,
+        place: Reservation | None = None,
+    ) -> None:
+        """Store a call, which was paid, in place of what was reserved for it."""
+        self.write_unfenced(add_call, round_id, entrant_id, attempt, call, at, place)
+
+    def add_head(self, at: datetime, members: Mapping[str, Any], cohort: int | None = None) -> None:
+        """Add a head to the chain, which seals these facts."""
+        self.write(add_head, at, members, cohort)
+
+    # Who is at work
+
+    def claim(
+        self, round_id: int, entrant_ids: Sequence[int], holder: str = "me", gone: bool = False
+    ) -> dict[int, int]:
+        """Claim turns, and return the token of each that is got: those of others only if they are gone."""
+        return self.write(claim_turns, round_id, entrant_ids, holder, lambda _: gone)
+
+    def release(self, round_id: int, entrant_ids: Sequence[int]) -> None:
+        """Let go of claims on turns."""
+        self.write_unfenced(release_claims, round_id, entrant_ids)
+
+    def take_lease(self, name: str, holder: str, gone: bool = False) -> int | None:
+        """Take a lease and return its token, or None: that of another only if it is gone."""
+        return self.write_unfenced(take_lease, name, holder, lambda _: gone)
+
+    def renew_lease(self, name: str, token: int) -> bool:
+        """Renew a lease, and tell whether it is still held."""
+        return self.write_unfenced(renew_lease, name, token)
+
+    def timed_by(self, timer: Callable[[], float]) -> Self:
+        """Return the same record, which goes by this timer to tell who is silent."""
+        return replace(self, watch=Watch(timer))
+
+    def reserve(
+        self, holder: str, worst: int = 1, *, provider: str = "x", most: int = 9
+    ) -> ReservationAnswer:
+        """Reserve money and a provider's room for a call of the first turn, by somebody at work."""
+        request = ReservationRequest(Payer(1, 1), provider, worst, holder, NOW)
+        terms = ReservationTerms(Budget(), most, self.watch.is_over)
+        return self.write_unfenced(reserve, request, terms, new_reservation_id())
+
+    def spent(self, scope: Scope, since: datetime = NOW) -> int:
+        """Return what the first turn sees spent or reserved in a scope: round, agent, day or arena."""
+        return self.read(read_spent, 1, 1, since, [scope])[scope]
+
+    def paused_names(self) -> list[str]:
+        """Return the providers and models that want a pause."""
+        return [pause.name for pause in self.read(read_pauses)]
+
+    def jobs(self) -> dict[str, JobState]:
+        """Return the state of each job by its name."""
+        return self.read(read_jobs)
+
+    def put_job(
+        self,
+        name: str,
+        at: datetime = NOW,
+        started_at: datetime | None = None,
+        ended_at: datetime | None = None,
+        failures: int = 0,
+        note: str = "",
+    ) -> None:
+        """Store how a job went that was due at a time, and began then unless another time is given."""
+        self.write(put_job, JobState(name, at, started_at or at, ended_at, failures, note))
+
+    def incidents(self, most: int = 99, only_open: bool = False) -> list[RecordedIncident]:
+        """Return the newest incidents, newest first, or only those that last."""
+        return self.read(read_recent_incidents, most, only_open)
+
+    def untold(self, at: datetime, most: int = 9) -> list[RecordedIncident]:
+        """Return the incidents that are to be told at a time, oldest first."""
+        return read_untold(self.engine, at, most)
+
+    def add_incident(self, kind: Any, subject: str, text: str, at: datetime = NOW, **data: Any) -> None:
+        """Store an incident."""
+        add_incidents(self.engine, [Incident(kind, subject, at, text, data)])
+
+    def tell(self, incident_id: int, told_at: datetime | None, next_try_at: datetime | None = None) -> None:
+        """Store that an incident was told, or when that is tried again."""
+        record_delivery(self.engine, incident_id, told_at, next_try_at)
 
 
 @contextmanager
-def opened_record(place: str | Path) -> Iterator[Record]:
+def opened_record(place: str | Path) -> Iterator[OpenedRecord]:
     """Yield the record at a place, which is made where there is none."""
-    with closing(Record.open(str(place))) as record:
+    with closing(OpenedRecord.at(place)) as record:
         yield record
+
+
+def new_record(place: str | Path) -> str:
+    """Make an empty record at a place, and return its address."""
+    OpenedRecord.at(place).close()
+    return str(place)

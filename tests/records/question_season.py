@@ -8,14 +8,13 @@ from random import Random
 
 from agents.model import Decision, Forecast
 from arena.record.model.cohort import Entrant
-from arena.record.record import Record
-from arena.record.write.resolutions import add_resolutions
 from markets.distributions import ASKED_PERCENTS, PERCENT, Distribution, QuestionForm, form_of, normalized
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Resolution
 from portfolio.rules import REALISTIC, Rules
 from tests.builders import NOW, a_market, a_price
 from tests.records.full_record import Season, a_cohort, week
+from tests.records.opened_record import OpenedRecord
 
 OTHER_KINDS = ("multiple_choice", "numeric", "date")
 LINE_UP = {"ann": "llm", "bob": "llm", "cid": "llm", "flat": "constant"}
@@ -38,7 +37,7 @@ def play(
     hidden: int = 0,
     asked_once: Collection[str] = (),
     unpriced: Collection[str] = (),
-) -> Record:
+) -> OpenedRecord:
     """Play a cohort of four agents on `size` yes-or-no questions, and this many of each other kind.
 
     Each round asks a third of them, and the first third again. A share of them has ended; those who are
@@ -51,7 +50,7 @@ def play(
     entrants = tuple(
         Entrant(place, name, LINE_UP[name], frozen.get(name, {})) for place, name in enumerate(names)
     )
-    season = Season(Record.open(str(path)))
+    season = Season(OpenedRecord.at(path))
     season.start(replace(cohort, entrants=entrants, evidence="none", hidden=hidden))
 
     yes_no = [a_page("yes_no", number) for number in range(size)]
@@ -69,7 +68,7 @@ def play(
         season.value(1, at)
 
     last = [end for page, end in ends.items() if Random(f"ends {page}").random() < ended]
-    season.record.write(add_resolutions, last, week(6))
+    season.record.resolve(last, week(6))
     season.look(1, week(6))
     season.value(1, week(6))
     return season.record

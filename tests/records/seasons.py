@@ -10,12 +10,12 @@ import pytest
 
 from arena.cohorts.freeze import plan_of
 from arena.config import load
-from arena.record.record import Record
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
 from arena.scores.refresh import refresh_cache
 from tests.builders import NOW
 from tests.once import made_once
+from tests.records.opened_record import OpenedRecord
 
 HOSTILE = "http:/203.0.113.9/_x_:fire:"
 """An agent's name as bad as a config lets it be: nearly an address, Markdown and an emoji code."""
@@ -86,7 +86,7 @@ def _played(text: str, times: int | None) -> bytes:
 
 def worked_out(database: Path) -> Path:
     """Return the record with its cache computed, as `arena run` leaves it."""
-    record = Record.open(str(database))
+    record = OpenedRecord.at(database)
     refresh_cache(record, NOW)
     record.close()
     return database
@@ -99,7 +99,7 @@ def shared_season(folders: pytest.TempPathFactory) -> Path:
 
 async def _play(config_file: Path, database: Path, times: int | None) -> None:
     config = load(config_file, {})
-    record = Record.open(str(database))
+    record = OpenedRecord.at(database)
     try:
         async with open_world(config, record) as world:
             await play_season(plan_of(config, world.now()), world, record, times, lambda done, of: None)

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from arena.record.record import Record
 from markets.hashes import digest
 from tests.arena.record.older import old_record
 from tests.program.in_process import run, said
 from tests.program.running import AGREES, arena_json, simulated_config
 from tests.records.full_record import Season, play_on
+from tests.records.opened_record import OpenedRecord
 
 MARKET, RANDOM, CONSTANT = "{kind: market}", "{kind: random, name: ann, bets: 2}", "{kind: constant, p: 0.4}"
 BEFORE = (MARKET, RANDOM, CONSTANT)
@@ -360,7 +360,7 @@ def test_the_code_is_told_where_it_changes_after_an_upgrade_in_mid_cohort(
     path = old_record(tmp_path / "record.db")
     write(tmp_path)
     here = partial(said, tmp_path, "--database", str(path))
-    record = Record.open(str(path))
+    record = OpenedRecord.at(path)
     play_on(Season(record, version="2"), range(2, 5))
     record.close()
     assert here("show", "cohort", "1")["code_versions"] == [

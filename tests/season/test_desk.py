@@ -15,11 +15,11 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from arena.cohorts.freeze import code_version
-from arena.record.record import Record
 from tests.program.command_line import ROOT, command, environment
 from tests.program.forked import Forked, quick_command
 from tests.program.rehearsal import rows
 from tests.program.running import AGREES, arena_json, demo_config, loaded
+from tests.records.opened_record import new_record
 
 PROGRAM = "import json, sys; json.load(sys.stdin); json.dump({'version': 1}, sys.stdout)"
 LINE_UP = f"""\
@@ -215,7 +215,7 @@ def test_all_are_killed_in_mid_turn_and_one_record_stands(tmp_path: Path) -> Non
 
 def test_a_desk_to_which_nobody_can_come_says_so(tmp_path: Path) -> None:
     demo_config(tmp_path, "  - kind: market\n", count=1, show=5)
-    Record.open(str(tmp_path / "demo.db")).close()
+    new_record(tmp_path / "demo.db")
     process, _ = desk(tmp_path)
     until(lambda: "No agent plays from outside" in process.said())
     process.signal(signal.SIGTERM)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.record import Record
 from arena.verify.differences import Differences
 from arena.verify.draws import EARLIER, PRUNED, UNLISTED, check_draws
 from markets.venues.wire.paging import RESUMED_WITHIN
 from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
 from tests.program.running import arena, arena_json
+from tests.records.opened_record import OpenedRecord
 from tests.season.test_run_live import time_of
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
 from tests.venue_server.server import Asked, VenueServer
@@ -61,7 +61,7 @@ def wire(tmp_path: Path, venue: VenueServer) -> PolymarketWire:
 
 def draws(folder: Path) -> tuple[int, Differences]:
     """Return how many draws of a folder's record are reproduced, and what differs."""
-    record = Record.open(str(folder / "arena.db"))
+    record = OpenedRecord.at(folder / "arena.db")
     found = Differences(None)
     try:
         return record.read(check_draws, found), found
@@ -84,7 +84,7 @@ def test_every_draw_of_a_live_season_is_made_again_and_a_picked_market_is_seen(
         in arena(tmp_path, "admin", "verify", "--draws").stdout
     )
 
-    record = Record.open(str(tmp_path / "arena.db"))
+    record = OpenedRecord.at(tmp_path / "arena.db")
     with record.engine.begin() as connection:
         for name in ("snapshot_no_update", "snapshot_item_no_update"):
             connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {name}")

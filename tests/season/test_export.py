@@ -16,7 +16,6 @@ from typer.testing import CliRunner, Result
 from arena.cli.main import app
 from arena.exports import referee
 from arena.exports.restore import restore
-from arena.record.write.cohorts import end_cohort
 from tests.arena.exports.bent_exports import bend_json, contents, exported, lines
 from tests.builders import NOW
 from tests.program.running import AGREES, arena_json, demo_config
@@ -255,7 +254,7 @@ def test_a_season_that_plays_on_a_server_is_exported_as_it_was(
 
         def meanwhile(_done: int, _of: int) -> None:
             if not played:
-                record.write(end_cohort, record.cohorts()[0].id, NOW)
+                record.end(record.cohorts()[0].id, NOW)
                 played.append(True)
 
         during = exported(there, tmp_path / "during", progress=meanwhile)

@@ -15,11 +15,11 @@ import pytest
 
 from arena.cohorts.freeze import plan_of
 from arena.config import load
-from arena.record.record import Record
 from arena.record.write.calls import add_call
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
 from tests.program.running import simulated_config
+from tests.records.opened_record import OpenedRecord
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGES = tuple(f"{ROOT / package}/" for package in ("markets", "portfolio", "agents", "arena", "dashboard"))
@@ -123,7 +123,7 @@ def tracer(tmp_path_factory: pytest.TempPathFactory) -> Tracer:
         folder, *AGENTS, show=6, world=world, cohorts="rounds: 2, count: 1", more="budget: {day: 20}\n"
     )
     config = load(folder / "config.yaml", {})
-    record = Record.open(str(folder / "arena.db"))
+    record = OpenedRecord.at(folder / "arena.db")
 
     async def play() -> Tracer:
         async with open_world(config, record) as doors:

@@ -16,11 +16,11 @@ from arena.operations.progress import RunEvent
 from arena.operations.run import Run, run
 from arena.operations.status import read_status
 from arena.record.model.cohort import RoundReport
-from arena.record.record import Record
 from arena.rounds.round import play_round
 from tests.program.rehearsal import content, rows
 from tests.provider.replies import BEHAVIOURS, fails
 from tests.provider.server import FaultyProvider, faulty
+from tests.records.opened_record import OpenedRecord
 
 CONFIG = """\
 markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 4, markets: 30, events: 10}}}}
@@ -91,7 +91,7 @@ def play(
     """
     folder.mkdir(exist_ok=True)
     (folder / "config.yaml").write_text(config.format(url=provider.url), "utf-8")
-    record = Record.open(str(folder / "arena.db"))
+    record = OpenedRecord.at(folder / "arena.db")
 
     def told(event: RunEvent) -> None:
         if event.kind in ("unanswered", "gave_up"):
@@ -226,7 +226,7 @@ def test_status_names_the_model_that_a_season_waits_for_and_since_when(
 ) -> None:
     provider.script("eve", fails(503, "overloaded"))
     assert play(tmp_path, provider, JumpingClock()).progress.gave_up
-    record = Record.open(str(tmp_path / "arena.db"))
+    record = OpenedRecord.at(tmp_path / "arena.db")
     status = record.read(read_status, NOVEMBER, Expected(live=False))
     record.close()
     reasons = {reason.code: reason for reason in status.reasons}

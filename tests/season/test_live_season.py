@@ -11,8 +11,7 @@ import pytest
 
 from agents.model import Ask, Decision, Forecast, View
 from arena.record.model.cohort import RoundReport
-from arena.record.queries.cohorts import StoredCohort, read_resolutions
-from arena.record.record import Record
+from arena.record.queries.cohorts import StoredCohort
 from arena.rounds.round import play_round
 from arena.verify import verify
 from markets.model import MarketId
@@ -20,6 +19,7 @@ from markets.venues.polymarket import Settings, venue
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, a_bet, usd
 from tests.records.little_world import WEEK, a_cohort, a_world, begun, live
+from tests.records.opened_record import OpenedRecord
 from tests.venue_server.polymarket import CLOB, GAMMA, a_book_end, an_end, rain_and_snow
 from tests.venue_server.server import VenueServer
 
@@ -29,8 +29,8 @@ LATER = "2026-12-31T00:00:00Z"
 
 
 @pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    opened = Record.open(str(tmp_path / "arena.db"))
+def record(tmp_path: Path) -> Iterator[OpenedRecord]:
+    opened = OpenedRecord.at(tmp_path / "arena.db")
     yield opened
     assert opened.read(verify) == []
     opened.close()
@@ -43,7 +43,7 @@ async def buyer(view: View, _ask: Ask) -> Decision:
     return Decision(said, bets)
 
 
-def play(stored: StoredCohort, number: int, url: str, record: Record) -> RoundReport:
+def play(stored: StoredCohort, number: int, url: str, record: OpenedRecord) -> RoundReport:
     """Play a round half a minute after its time."""
     at = stored.cohort.calendar.time(number)
 
@@ -62,7 +62,7 @@ def play(stored: StoredCohort, number: int, url: str, record: Record) -> RoundRe
     return asyncio.run(played())
 
 
-def test_four_weeks(venue: VenueServer, record: Record) -> None:
+def test_four_weeks(venue: VenueServer, record: OpenedRecord) -> None:
     wire = rain_and_snow(endDate=LATER)
     url = wire.serve(venue)
     universe = a_cohort(["ann"]).universe.model_copy(update={"closes_within": 10**9})
@@ -103,7 +103,7 @@ def test_four_weeks(venue: VenueServer, record: Record) -> None:
     play(stored, 4, url, record)
     account = record.holdings(stored.id)["ann"]
     assert account.cash == usd(9_800) + snow.shares // 2
-    ends = record.read(read_resolutions, [RAIN, SNOW], NOW + 3 * WEEK)
+    ends = record.resolutions([RAIN, SNOW], NOW + 3 * WEEK)
     assert [(end.market_id, end.version, end.payout) for end in ends] == [
         (RAIN, 1, usd(1)),
         (RAIN, 2, 0),

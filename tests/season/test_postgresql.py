@@ -13,12 +13,10 @@ from arena.cohorts.schedule import Expected
 from arena.operations.incidents import note_rounds, note_venue
 from arena.operations.status import read_status, status_data
 from arena.record.hashes import round_heads, state_hash
-from arena.record.queries.cohorts import read_rounds
 from arena.record.queries.markets import read_quotes_as_of
 from arena.record.queries.progress import read_played_turns
 from arena.record.schema.chain import HeadRow
 from arena.record.schema.typed import select
-from arena.record.write.cohorts import stop_cohort
 from arena.record.write.evidence import read_evidence
 from arena.record.write.operations import read_untold, record_delivery
 from arena.record.write.quarantine import read_quarantine
@@ -128,9 +126,7 @@ def test_evidence_and_cohorts_read_the_same_on_both_databases(
     for database in (str(tmp_path / "here.db"), there):
         with closing(build(database)) as record:
             rounds = [
-                stored_round
-                for stored in record.cohorts()
-                for stored_round in record.read(read_rounds, stored.id)
+                stored_round for stored in record.cohorts() for stored_round in record.rounds(stored.id)
             ]
             with record.reading() as opened:
                 assert verify(opened) == []
@@ -140,7 +136,7 @@ def test_evidence_and_cohorts_read_the_same_on_both_databases(
                 turns = [read_played_turns(opened, stored.id) for stored in record.cohorts()]
                 chain = opened.scalars(select(HeadRow.hash).order_by(HeadRow.number)).all()
                 found.append((state_hash(opened), evidence, sealed, glances, turns, chain))
-            record.write_unfenced(stop_cohort, record.cohorts()[1].id, NOW)
+            record.stop(record.cohorts()[1].id, NOW)
     assert found[0] == found[1]
     assert any(found[0][1])
     for change in (

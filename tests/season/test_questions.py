@@ -10,7 +10,6 @@ import pytest
 from arena.operations.progress import RunEvent
 from arena.operations.run import Run
 from arena.record.hashes import state_hash
-from arena.record.queries.cohorts import read_resolutions
 from arena.record.write.evidence import read_gathered
 from markets.model import MarketId
 from tests.arena.forms.test_autocast import ALL
@@ -54,7 +53,7 @@ def ends_of(folder: Path, *own_ids: str) -> list[tuple[int, int | None, str]]:
     """Return the versions of what questions came to, as the record has them."""
     markets = [MarketId(f"questions:{own_id}") for own_id in own_ids]
     with opened_record(folder / "arena.db") as record:
-        ends = record.read(read_resolutions, markets, LATEST)
+        ends = record.resolutions(markets, LATEST)
     return [(end.version, end.payout, end.answer) for end in ends]
 
 

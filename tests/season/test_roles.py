@@ -11,14 +11,13 @@ from sqlalchemy import make_url
 
 from arena.cli.dashboard import refresh_scores
 from arena.errors import ArenaError
-from arena.record.record import Record
 from arena.record.schema.database import connect
-from arena.record.write.cohorts import pause_cohort
 from tests.builders import NOW
 from tests.postgres import a_server, database
 from tests.program.command_line import ROOT
 from tests.program.forked import Forks
 from tests.program.running import arena_json
+from tests.records.opened_record import OpenedRecord, new_record
 from tests.season.test_workers import process
 
 WORLD = """\
@@ -54,7 +53,7 @@ def test_each_role_does_its_own_work_and_no_more(
     """The scheduler makes the record, a worker plays its turns, the reader reads all and changes nothing."""
     owner, worker, reader = addresses.values()
     (tmp_path / "config.yaml").write_text(WORLD, "utf-8")
-    Record.open(owner).close()
+    new_record(owner)
     with process(forked, tmp_path, "run", "--worker", "--database", worker) as hand:
         arena_json(tmp_path, "run", "--once", "--database", owner)
         assert ": played" in hand.said()
@@ -67,6 +66,9 @@ def test_each_role_does_its_own_work_and_no_more(
         with pytest.raises(ArenaError, match="can't be changed by this user"), engine.begin() as connection:
             connection.exec_driver_sql("CREATE TABLE mine (id int)")
         engine.dispose()
-    with closing(Record.join(reader)) as record, pytest.raises(ArenaError, match="can't be changed by") as no:
-        record.write(pause_cohort, 1, NOW)
+    with (
+        closing(OpenedRecord.join(reader)) as record,
+        pytest.raises(ArenaError, match="can't be changed by") as no,
+    ):
+        record.pause(1, NOW)
     assert no.value.code == "read_only"

@@ -24,6 +24,7 @@ from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
 from tests.program.running import agents_of, arena, arena_json
 from tests.provider.replies import fails
 from tests.provider.server import faulty
+from tests.records.opened_record import OpenedRecord
 from tests.records.tampering import tamper
 
 WORLD = "{start: 2026-01-04, weeks: 3, markets: 20, events: 8}"
@@ -59,7 +60,7 @@ def an_arena(folder: Path, run: str = WEEKLY, agents: str = AGENTS, rounds: int 
 
 def play_as_the_demo_does(folder: Path) -> None:
     config = load(folder / "config.yaml")
-    record = Record.open(str(folder / "demo.db"))
+    record = OpenedRecord.at(folder / "demo.db")
 
     async def season() -> None:
         async with open_world(config, record) as world:
@@ -141,7 +142,7 @@ def test_calls_under_way_are_paid_once_when_the_lease_cannot_be_renewed(
     lost = list[int]()
     with faulty(latency=3.0) as provider:
 
-        async def keep_until_asked(record: Record, token: int) -> None:
+        async def keep_until_asked(record: OpenedRecord, token: int) -> None:
             while not (lost or provider.log):  # noqa: ASYNC110 - the server is in a thread
                 await asyncio.sleep(0.02)
             lost.append(token)

@@ -14,11 +14,8 @@ from arena.operations.incidents import note_job, note_played, note_unsettled
 from arena.operations.status import read_status_by_config
 from arena.operations.today import read_tasks
 from arena.record.model.cohort import Cohort
-from arena.record.queries.cohorts import StoredCohort, read_unresolved_markets
-from arena.record.record import Record
-from arena.record.write.cohorts import end_cohort
-from arena.record.write.operations import read_recent_incidents, read_untold
-from arena.record.write.resolutions import add_resolutions
+from arena.record.queries.cohorts import StoredCohort
+from arena.record.write.operations import read_untold
 from arena.rounds.round import play_round, track_cohort
 from arena.rounds.settled_by_hand import HandSettlement, settle_by_hand
 from arena.verify import verify
@@ -30,7 +27,7 @@ from tests.records.full_record import Season
 from tests.records.full_record import a_cohort as a_small_cohort
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, begun_live, says
 from tests.records.mixed_record import CUP, FORMS, LAUNCH, SALES, a_question, stated
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import OpenedRecord, opened_record
 
 DAY = timedelta(days=1)
 SNOW = "sim:snow"
@@ -41,7 +38,7 @@ BUYERS = {"ann": says("0.7", ("500", RAIN)), "bob": says("0.6", ("300", RAIN))}
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
     """Yield a folder whose record has ann and bob holding rain, which closed and was never settled."""
-    record = Record.open(str(tmp_path / "arena.db"))
+    record = OpenedRecord.at(tmp_path / "arena.db")
     venue = LittleVenue(closes_at=NOW + 3 * DAY)
     stored = begun_live(record, "ann", "bob")
     play(stored, 1, venue, record)
@@ -51,11 +48,11 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         assert verify(connection) == []
 
 
-def opened(folder: Path) -> Record:
-    return Record.open(str(folder / "arena.db"))
+def opened(folder: Path) -> OpenedRecord:
+    return OpenedRecord.at(folder / "arena.db")
 
 
-def play(stored: StoredCohort, number: int, venue: LittleVenue, record: Record) -> None:
+def play(stored: StoredCohort, number: int, venue: LittleVenue, record: OpenedRecord) -> None:
     world = a_world(venue, BUYERS, now=stored.cohort.calendar.time(number))
     asyncio.run(play_round(stored, number, world, record))
 
@@ -86,8 +83,8 @@ def error_code(told: dict[str, object]) -> object:
 # --- what tells of them
 
 
-def noted(record: Record) -> list[tuple[str, datetime | None]]:
-    told = record.read(read_recent_incidents, 9)
+def noted(record: OpenedRecord) -> list[tuple[str, datetime | None]]:
+    told = record.incidents(9)
     return [(one.incident.text, one.ended_at) for one in told if one.incident.kind == "market_unsettled"]
 
 
@@ -113,7 +110,7 @@ def test_a_held_market_is_told_two_weeks_after_it_closed_until_it_is_settled(fol
         ]
         assert [reason.text for reason in status.reasons if reason.code == "market_unsettled"] == [words]
 
-        record.write(add_resolutions, [Resolution(MarketId(RAIN), 1, closed, 0)], closed + 20 * DAY, True)
+        record.resolve([Resolution(MarketId(RAIN), 1, closed, 0)], closed + 20 * DAY, True)
         note_unsettled(record, closed + 21 * DAY)
         assert noted(record) == [(words, closed + 21 * DAY)]
 
@@ -149,7 +146,7 @@ def test_on_postgresql_they_are_told_and_decided_the_same(new_server_record: Cal
         first = HandSettlement(MarketId(RAIN), usd(1), WHY)
         record.write_unfenced(settle_by_hand, first, NOW + 18 * DAY)
         record.write_unfenced(settle_by_hand, replace(first, withdrawn=True), NOW + 19 * DAY)
-        assert RAIN in record.read(read_unresolved_markets, NOW + 999 * DAY)
+        assert RAIN in record.unresolved_markets(NOW + 999 * DAY)
         assert record.read(verify) == []
 
 
@@ -190,7 +187,7 @@ def test_a_later_decision_and_the_venues_own_word_reverse_it(folder: Path) -> No
     start = datetime.fromisoformat(str(told["known_at"]))
     assert all(cash > bare[name] for name, cash in look(folder, start + DAY).items())
     with closing(opened(folder)) as record:
-        assert RAIN in record.read(read_unresolved_markets, start + 999 * DAY), "the venue is still asked"
+        assert RAIN in record.unresolved_markets(start + 999 * DAY), "the venue is still asked"
 
     assert error_code(settle(folder, "--payout", "1", status=1)) == "unchanged"
     assert settle(folder, "--payout", "0", because="the page was misread")["version"] == 2
@@ -202,7 +199,7 @@ def test_a_later_decision_and_the_venues_own_word_reverse_it(folder: Path) -> No
     shown = arena_json(folder, "--database", "arena.db", "show", "market", RAIN)
     assert [end["payout"] for end in shown["resolutions"]] == [1, 0, 0.5]
     with closing(opened(folder)) as record:
-        assert RAIN not in record.read(read_unresolved_markets, start + 999 * DAY)
+        assert RAIN not in record.unresolved_markets(start + 999 * DAY)
 
 
 @pytest.mark.parametrize("payout", ["1", "0", "refund", None])
@@ -225,7 +222,7 @@ def test_a_venue_that_says_the_same_as_a_person_has_the_last_word(folder: Path, 
     assert error_code(settle(folder, "--payout", "0.5", status=1)) == "settled"
     assert error_code(settle(folder, "--withdraw", status=1)) == "settled"
     with closing(opened(folder)) as record:
-        assert RAIN not in record.read(read_unresolved_markets, at + 999 * DAY)
+        assert RAIN not in record.unresolved_markets(at + 999 * DAY)
 
 
 def test_a_decision_is_withdrawn_by_a_refund(folder: Path) -> None:
@@ -247,7 +244,7 @@ def test_a_cohort_that_has_ended_is_paid_at_once(folder: Path) -> None:
     paid = look(folder, start + DAY)
     with closing(opened(folder)) as record:
         [stored] = record.cohorts()
-        record.write(end_cohort, stored.id, start + DAY)
+        record.end(stored.id, start + DAY)
     settle(folder, "--payout", "0")
     with closing(opened(folder)) as record:
         now_paid = {name: account.cash for name, account in record.holdings(stored.id).items()}
@@ -310,7 +307,7 @@ def test_an_open_market_and_one_of_another_world_are_refused(tmp_path: Path, sta
 @pytest.fixture
 def asked(tmp_path: Path) -> Path:
     """Return a live record of questions of options, a number and a date, all of them closed."""
-    season = Season(Record.open(str(tmp_path / "arena.db")))
+    season = Season(OpenedRecord.at(tmp_path / "arena.db"))
     season.start(replace(a_small_cohort(1, NOW, REALISTIC, "ann"), stamp="live", evidence="none"))
     closed = [a_question(market) for market in FORMS]
     season.look(1, NOW, *(replace(x, market=replace(x.market, closes_at=NOW + DAY)) for x in closed))

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.queries.cohorts import read_resolutions
 from markets.millionths import ONE
 from markets.model import MarketId
 from tests.program.running import AGREES, arena, arena_json
@@ -99,7 +98,7 @@ def test_a_season_of_forecasts_alone(tmp_path: Path) -> None:
     assert cohort["ended_at"] == "2026-01-18T00:00:00+00:00", "it goes on until its last question has ended"
 
     with opened_record(tmp_path / "arena.db") as record:
-        ends = record.read(read_resolutions, MARKETS, LATEST)
+        ends = record.resolutions(MARKETS, LATEST)
     assert [(end.payout, end.answer) for end in ends] == [(None, "red"), (0, ""), (ONE, ""), (None, "4.5")]
     verified = arena_json(tmp_path, "admin", "verify", "--all")
     assert verified == verified | AGREES

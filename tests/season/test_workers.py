@@ -19,9 +19,7 @@ from arena.clock import timer
 from arena.cohorts.freeze import code_version
 from arena.config import load
 from arena.errors import ArenaError
-from arena.record.queries.cohorts import read_calls, read_rounds
 from arena.record.queries.decisions import read_turns
-from arena.record.record import Record
 from arena.record.write.turn_queue import TurnJob, enqueue_turns, open_queue, run_worker
 from arena.rounds.open_world import open_world
 from arena.rounds.worker import JobOutcome, play_job, serve_turns
@@ -33,7 +31,7 @@ from tests.program.forked import Forked, Forks
 from tests.program.rehearsal import clock_at, content, rehearse
 from tests.program.running import arena_json
 from tests.provider.server import FaultyProvider, faulty
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import OpenedRecord, new_record, opened_record
 
 PER_PROVIDER, BUDGET = 4, 0.5
 CONFIG = """\
@@ -116,7 +114,7 @@ def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path, for
         (tmp_path / "config.yaml").write_text(text, "utf-8")
         address = database(server.get_uri(), "arena")
         plain = make_url(address).set(drivername="postgresql").render_as_string(hide_password=False)
-        Record.open(address).close()
+        new_record(address)
         start = partial(process, forked, tmp_path)
         here = ("--database", address)
         with (
@@ -153,7 +151,7 @@ def check(address: str, there: FaultyProvider) -> None:
         assert verify(connection) == []
         [stored] = record.cohorts()
         assert stored.ended_at is not None
-        rounds = record.read(read_rounds, stored.id)
+        rounds = record.rounds(stored.id)
         assert [(stored_round.number, stored_round.done) for stored_round in rounds] == [
             (1, True),
             (2, True),
@@ -166,7 +164,7 @@ def check(address: str, there: FaultyProvider) -> None:
         kept = [
             call
             for stored_round in rounds
-            for calls in record.read(read_calls, stored_round.id, list(stored.entrant_ids.values())).values()
+            for calls in record.calls(stored_round.id, list(stored.entrant_ids.values())).values()
             for call in calls
         ]
         sums = "SELECT count(*), coalesce(sum(worst), 0) FROM reservation"
@@ -267,7 +265,7 @@ def test_a_worker_outlives_an_outage_that_is_longer_than_its_pool_waits(
                     break
         stop.set()
 
-    async def go(server: Any, address: str, record: Record) -> None:
+    async def go(server: Any, address: str, record: OpenedRecord) -> None:
         config = load(tmp_path / "config.yaml", database=address)
         async with asyncio.TaskGroup() as group:
             group.create_task(serve_turns(config, record, 1, 1.0, stop, told.append))

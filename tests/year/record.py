@@ -15,7 +15,6 @@ from math import ceil
 from pathlib import Path
 
 from arena.record.model.cohort import Cohort, Entrant
-from arena.record.record import Record
 from arena.record.schema.cohort import RoundRow
 from arena.record.schema.tables import METADATA
 from arena.record.schema.typed import select
@@ -26,6 +25,7 @@ from markets.millionths import ONE
 from markets.universe import Universe
 from portfolio.ledger import open_account
 from portfolio.rules import REALISTIC
+from tests.records.opened_record import OpenedRecord
 from tests.year.play import LAST, LIFE, ROUNDS, Pages, Team, YearAccount, mark, play_round, snapshot_at
 from tests.year.world import COHORTS, ENDS, START, WEEK, Line, Size, YearWorld, text
 
@@ -108,7 +108,7 @@ def make_of(path: Path, found: Size, seed: int = 1) -> Size:
 
 def start_cohorts(path: Path, agents: int, seed: int = 1) -> list[Cohort]:
     """Start the cohorts of a year in a new record, and return them."""
-    record = Record.open(str(path))
+    record = OpenedRecord.at(path)
     cohorts = [a_cohort(number, agents, seed) for number in range(1, COHORTS + 1)]
     for cohort in cohorts:
         deposits = {x.name: open_account(cohort.bankroll, cohort.starts_at) for x in cohort.entrants}
@@ -200,7 +200,7 @@ def write(base: sqlite3.Connection, table: str, lines: Iterable[Line]) -> None:
 
 def cover(path: Path) -> None:
     """Write the heads: facts that belong to no round, some at a time, then each round."""
-    record = Record.join(str(path))
+    record = OpenedRecord.join(str(path))
     with record.engine.begin() as connection:
         for kind, query in BEFORE.items():
             facts = [plain_value(tuple(row)) for row in connection.execute(query)] if kind != "cohort" else []

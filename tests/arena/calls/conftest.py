@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.record import Record
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book
+from tests.records.opened_record import OpenedRecord
 
 
 @pytest.fixture(scope="session")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the file of a record in which nothing was asked yet, to be copied."""
     path = tmp_path_factory.mktemp("begun") / "record.db"
-    season = Season(Record.open(str(path)))
+    season = Season(OpenedRecord.at(path))
     season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob", "eve"))
     for at in (NOW, NOW + WEEK):
         season.look(1, at, the_book(SUN, at))
@@ -25,8 +25,8 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def record(begun: Path, tmp_path: Path) -> Iterator[Record]:
+def record(begun: Path, tmp_path: Path) -> Iterator[OpenedRecord]:
     """Yield a copy of it."""
-    opened = Record.open(str(shutil.copy(begun, tmp_path / "record.db")))
+    opened = OpenedRecord.at(shutil.copy(begun, tmp_path / "record.db"))
     yield opened
     opened.close()

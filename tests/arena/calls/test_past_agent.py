@@ -21,19 +21,19 @@ from arena.record.model.reservation import (
     ReservationRequest,
     ReservationTerms,
 )
-from arena.record.record import Record
 from arena.record.write.desk import answer_desk_turn
 from arena.record.write.reservations import reserve
 from arena.rounds.turns import ask_of_player
 from arena.rounds.world import Player
 from tests.builders import NOW
 from tests.records.little_world import LittleVenue, a_world, asks
+from tests.records.opened_record import OpenedRecord
 
 QUESTION = Prompt((Message("user", "Will it rain?"),))
 ELSEWHERE = ReservationRequest(Payer(1, 1), "x", 1, "elsewhere.invalid/1/x", NOW)
 
 
-def breaks(record: Record) -> None:
+def breaks(record: OpenedRecord) -> None:
     """Have every transaction fail from now on."""
 
     @event.listens_for(record.engine, "begin")
@@ -50,7 +50,7 @@ async def shrugs(ask: Callable[[], Awaitable[Call]]) -> str:
     return "fine"
 
 
-def test_a_call_that_cannot_be_reserved_stops_the_turn(record: Record) -> None:
+def test_a_call_that_cannot_be_reserved_stops_the_turn(record: OpenedRecord) -> None:
     world = replace(a_world(LittleVenue(), {}), reservations=CallReservations(record=record))
 
     async def answers(prompt: Prompt) -> Call:
@@ -63,13 +63,13 @@ def test_a_call_that_cannot_be_reserved_stops_the_turn(record: Record) -> None:
         asyncio.run(shrugs(lambda: ask(QUESTION)))
 
 
-def test_a_turn_that_cannot_be_opened_at_the_desk_stops(record: Record) -> None:
+def test_a_turn_that_cannot_be_opened_at_the_desk_stops(record: OpenedRecord) -> None:
     breaks(record)
     with pytest.raises(NotKept, match="it is broken"):
         asyncio.run(shrugs(lambda: DeskTurns().ask(QUESTION, Payer(1, 1), 5.0, record)))
 
 
-async def asked_at_the_desk(record: Record, fault: ArenaError) -> Call:
+async def asked_at_the_desk(record: OpenedRecord, fault: ArenaError) -> Call:
     """Return the answer to a turn that is answered while it is waited for; the first look for it fails."""
     payer = Payer(1, 1)
     faults = [fault]
@@ -87,17 +87,17 @@ async def asked_at_the_desk(record: Record, fault: ArenaError) -> Call:
     return call
 
 
-def test_a_turn_at_the_desk_learns_of_a_look_that_failed(record: Record) -> None:
+def test_a_turn_at_the_desk_learns_of_a_look_that_failed(record: OpenedRecord) -> None:
     with pytest.raises(NotKept, match="it is broken"):
         asyncio.run(asked_at_the_desk(record, ArenaError("damaged", "it is broken")))
 
 
-def test_a_turn_at_the_desk_outlasts_a_record_that_was_away(record: Record) -> None:
+def test_a_turn_at_the_desk_outlasts_a_record_that_was_away(record: OpenedRecord) -> None:
     call = asyncio.run(asked_at_the_desk(record, ArenaError("unreachable", "it is away")))
     assert (call.reply, call.error) == ("Yes.", None)
 
 
-def test_room_that_a_process_elsewhere_has_is_not_taken(record: Record) -> None:
+def test_room_that_a_process_elsewhere_has_is_not_taken(record: OpenedRecord) -> None:
     """It has just been seen, so it may live."""
     taken = record.write(reserve, ELSEWHERE, ReservationTerms(Budget(), 1, lambda _: False), 1)
     assert not isinstance(taken, ProviderBusy)
@@ -110,7 +110,7 @@ def test_room_that_a_process_elsewhere_has_is_not_taken(record: Record) -> None:
     assert isinstance(asyncio.run(asks_for_room()), ProviderBusy)
 
 
-def test_a_reservation_is_asked_for_once_more_where_the_record_was_away(record: Record) -> None:
+def test_a_reservation_is_asked_for_once_more_where_the_record_was_away(record: OpenedRecord) -> None:
     faults = [ArenaError("unreachable", "it is away")]
 
     @event.listens_for(record.engine, "begin")

@@ -13,10 +13,8 @@ from arena.calls.recorded_ask import Asker, AskingTurn, Sleep
 from arena.calls.reservations import CallReservations
 from arena.errors import ArenaError
 from arena.record.model.reservation import Payer
-from arena.record.queries.cohorts import read_calls
-from arena.record.record import Record
-from arena.record.write.calls import add_call
 from tests.builders import NOW
+from tests.records.opened_record import OpenedRecord
 
 QUESTION = Prompt((Message("user", "Will it rain?"),), seed=1)
 OTHER = Prompt((Message("user", "Will it snow?"),), seed=1)
@@ -44,7 +42,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def an_asker(
-    record: Record, provider: Provider, stored: Sequence[Call] = (), sleep: Sleep = asyncio.sleep
+    record: OpenedRecord, provider: Provider, stored: Sequence[Call] = (), sleep: Sleep = asyncio.sleep
 ) -> Asker:
     turn = AskingTurn(Payer(1, 1), record, "me", lambda: NOW)
     return Asker(
@@ -53,7 +51,11 @@ def an_asker(
 
 
 def play(
-    record: Record, provider: Provider, stored: list[Call], *prompts: Prompt, sleep: Sleep = asyncio.sleep
+    record: OpenedRecord,
+    provider: Provider,
+    stored: list[Call],
+    *prompts: Prompt,
+    sleep: Sleep = asyncio.sleep,
 ) -> list[Call]:
     asker = an_asker(record, provider, stored, sleep)
 
@@ -63,15 +65,15 @@ def play(
     return asyncio.run(all_of_them())
 
 
-def kept(record: Record) -> list[tuple[int, Call]]:
+def kept(record: OpenedRecord) -> list[tuple[int, Call]]:
     """Return the attempts in the record, each with its number."""
     with record.engine.connect() as connection:
         numbers = connection.exec_driver_sql("SELECT attempt FROM call ORDER BY stage, sample, attempt")
         attempts = list(numbers.scalars())
-    return list(zip(attempts, record.read(read_calls, 1, [1]).get(1, ()), strict=True))
+    return list(zip(attempts, record.calls(1, [1]).get(1, ()), strict=True))
 
 
-def replies(record: Record) -> list[str | None]:
+def replies(record: OpenedRecord) -> list[str | None]:
     return [call.reply for _, call in kept(record)]
 
 
@@ -91,10 +93,10 @@ REFUSED = Call(QUESTION, None, error=CallError("declined", "no", retry=False))
     ],
 )
 def test_a_stored_answer_is_used_once_and_whatever_else_is_asked_is_kept(
-    stored: Call, prompts: list[Prompt], answers: list[str | None], attempts: list[int], record: Record
+    stored: Call, prompts: list[Prompt], answers: list[str | None], attempts: list[int], record: OpenedRecord
 ) -> None:
     provider = Provider()
-    record.write_unfenced(add_call, 1, 1, 1, stored, NOW)
+    record.add_call(1, 1, 1, stored, NOW)
     assert [call.reply for call in play(record, provider, [stored], *prompts)] == answers
     assert ([number for number, _ in kept(record)], provider.asked) == ([1, *attempts], len(attempts))
 
@@ -109,7 +111,7 @@ def test_a_stored_answer_is_used_once_and_whatever_else_is_asked_is_kept(
     ],
 )
 def test_a_passing_failure_is_tried_again_three_times_in_all_and_each_attempt_kept(
-    errors: tuple[CallError | None, ...], asked: int, left: CallError | None, record: Record
+    errors: tuple[CallError | None, ...], asked: int, left: CallError | None, record: OpenedRecord
 ) -> None:
     provider = Provider(*errors)
     [answer] = play(record, provider, [], QUESTION)
@@ -119,7 +121,7 @@ def test_a_passing_failure_is_tried_again_three_times_in_all_and_each_attempt_ke
 
 
 def test_a_provider_is_left_alone_for_as_long_as_it_asks_but_not_for_ever(
-    monkeypatch: pytest.MonkeyPatch, record: Record
+    monkeypatch: pytest.MonkeyPatch, record: OpenedRecord
 ) -> None:
     slept: list[float] = []
 
@@ -135,7 +137,7 @@ def test_a_provider_is_left_alone_for_as_long_as_it_asks_but_not_for_ever(
     assert (answer.error, provider.asked) == (never, 1)
 
 
-def test_a_rate_limit_is_waited_out_as_long_as_the_provider_asks(record: Record) -> None:
+def test_a_rate_limit_is_waited_out_as_long_as_the_provider_asks(record: OpenedRecord) -> None:
     """However often; without its word a little longer each time. A day's limit is left to a later pass."""
     slept: list[float] = []
 
@@ -155,7 +157,7 @@ def test_a_rate_limit_is_waited_out_as_long_as_the_provider_asks(record: Record)
     assert provider.asked == 1
 
 
-def commits(record: Record, *faults: Exception) -> None:
+def commits(record: OpenedRecord, *faults: Exception) -> None:
     """Have the next commits fail, one with each of these faults; then they succeed again."""
     left = list(faults)
 
@@ -165,7 +167,7 @@ def commits(record: Record, *faults: Exception) -> None:
             raise left.pop(0)
 
 
-def test_an_answer_that_cannot_be_kept_stops_even_an_agent_that_shrugs(record: Record) -> None:
+def test_an_answer_that_cannot_be_kept_stops_even_an_agent_that_shrugs(record: OpenedRecord) -> None:
     asker = an_asker(record, Provider())
     commits(record, OSError("no room"))
 
@@ -183,7 +185,7 @@ def test_an_answer_that_cannot_be_kept_stops_even_an_agent_that_shrugs(record: R
 
 @pytest.mark.parametrize("code", ["unreachable", "locked", "disk_full", "read_only"])
 def test_an_answer_is_kept_though_the_record_is_away_for_a_while(
-    code: str, monkeypatch: pytest.MonkeyPatch, record: Record
+    code: str, monkeypatch: pytest.MonkeyPatch, record: OpenedRecord
 ) -> None:
     monkeypatch.setattr("arena.calls.recorded_ask.DATABASE_WAITS", (0.0, 0.0))
     provider = Provider()
@@ -193,7 +195,7 @@ def test_an_answer_is_kept_though_the_record_is_away_for_a_while(
 
 
 def test_an_answer_is_given_up_once_the_record_was_away_for_too_long(
-    monkeypatch: pytest.MonkeyPatch, record: Record
+    monkeypatch: pytest.MonkeyPatch, record: OpenedRecord
 ) -> None:
     monkeypatch.setattr("arena.calls.recorded_ask.DATABASE_WAITS", (0.0, 0.0))
     commits(record, *[ArenaError("unreachable", "it is away")] * 3)
@@ -202,7 +204,7 @@ def test_an_answer_is_given_up_once_the_record_was_away_for_too_long(
     assert replies(record) == []
 
 
-def test_an_answer_that_waits_to_be_kept_is_kept_when_all_is_broken_off(record: Record) -> None:
+def test_an_answer_that_waits_to_be_kept_is_kept_when_all_is_broken_off(record: OpenedRecord) -> None:
     """The arena is told to stop, or has lost its duty, while a server is just back."""
     asker = an_asker(record, Provider())
     commits(record, ArenaError("unreachable", "it is away"))

@@ -16,17 +16,14 @@ from arena.calls.reservations import CallReservations, TakenOver
 from arena.calls.wait_reports import WaitReports
 from arena.record.model.lease import Watch
 from arena.record.model.reservation import Budget, Payer, Scope
-from arena.record.queries.cohorts import read_calls
-from arena.record.record import Record
-from arena.record.write.calls import add_call
-from arena.record.write.operations import LeaseLost, take_lease
+from arena.record.write.operations import LeaseLost
 from arena.record.write.reservations import read_pauses, read_spent
-from arena.record.write.turns import claim_turns
 from arena.rounds.turns import ask_of_player as way_to
 from arena.rounds.world import Player
 from markets.millionths import ONE
 from tests.builders import NOW
 from tests.records.little_world import LittleVenue, a_world, asks
+from tests.records.opened_record import OpenedRecord
 
 QUESTION = Prompt((Message("user", "Will it rain?"),))
 ME = Payer(1, 1)
@@ -59,7 +56,7 @@ class Provider:
 
 
 def limited(
-    record: Record, call: int | None = None, limiter: RateLimiter | None = None, **limits: int
+    record: OpenedRecord, call: int | None = None, limiter: RateLimiter | None = None, **limits: int
 ) -> CallReservations:
     """Return reservations with these limits, in millionths of a dollar."""
     scopes: Sequence[Scope] = ("round", "agent", "day", "arena")
@@ -71,7 +68,7 @@ def limited(
 
 
 def play(
-    record: Record,
+    record: OpenedRecord,
     reservations: CallReservations,
     provider: Provider,
     *payers: Payer,
@@ -91,12 +88,12 @@ def play(
     return calls
 
 
-def under_way(record: Record) -> int:
+def under_way(record: OpenedRecord) -> int:
     with record.engine.connect() as connection:
         return int(connection.exec_driver_sql("SELECT count(*) FROM reservation").scalar_one())
 
 
-def spent_today(record: Record) -> int:
+def spent_today(record: OpenedRecord) -> int:
     return record.read(read_spent, 1, 1, NOW, ["day"])["day"]
 
 
@@ -109,14 +106,14 @@ def error_of(call: Call) -> CallError:
     return call.error
 
 
-def test_who_has_lost_the_lead_buys_no_call(record: Record) -> None:
+def test_who_has_lost_the_lead_buys_no_call(record: OpenedRecord) -> None:
     """It would break the call off at its next heartbeat, and the next leader would buy it again."""
-    token = record.write_unfenced(take_lease, "scheduler", "me", lambda _: True)
+    token = record.take_lease("scheduler", "me", gone=True)
     assert token is not None
     leading = record.fenced("scheduler", token)
     provider = Provider()
     assert made(play(leading, limited(leading), provider, ME)) == 1
-    record.write_unfenced(take_lease, "scheduler", "another", lambda _: True)
+    record.take_lease("scheduler", "another", gone=True)
     with pytest.raises(NotKept) as broken_off:
         play(leading, limited(leading), provider, ME)
     assert isinstance(broken_off.value.fault, LeaseLost)
@@ -125,10 +122,10 @@ def test_who_has_lost_the_lead_buys_no_call(record: Record) -> None:
 
 @pytest.mark.parametrize("overtaken", [False, True])
 def test_who_stood_still_while_it_reserved_a_call_reserves_it_once_more(
-    record: Record, overtaken: bool
+    record: OpenedRecord, overtaken: bool
 ) -> None:
     """The turn may be another's by then: a call made under the old reservation would be bought twice."""
-    token = record.write_unfenced(take_lease, "scheduler", "me", lambda _: True)
+    token = record.take_lease("scheduler", "me", gone=True)
     assert token is not None
     provider = Provider()
     moments = [0.0, 400.0, 401.0, 402.0]
@@ -137,7 +134,7 @@ def test_who_stood_still_while_it_reserved_a_call_reserves_it_once_more(
         if len(moments) == 3:  # it wakes up
             assert under_way(record) == 1
             if overtaken:
-                record.write_unfenced(take_lease, "scheduler", "another", lambda _: True)
+                record.take_lease("scheduler", "another", gone=True)
         return moments.pop(0) if moments else 403.0
 
     leading = replace(record.fenced("scheduler", token), watch=Watch(timer))
@@ -150,10 +147,10 @@ def test_who_stood_still_while_it_reserved_a_call_reserves_it_once_more(
     assert provider.asked == (0 if overtaken else 1)
 
 
-def test_calls_under_way_are_renewed_with_the_claims_of_their_turns(record: Record) -> None:
+def test_calls_under_way_are_renewed_with_the_claims_of_their_turns(record: OpenedRecord) -> None:
     """Both are held by the same process, and both are taken over once nothing is heard of them."""
     reservations = limited(record)
-    tokens = record.write(claim_turns, 1, [1], "me", lambda _: False)
+    tokens = record.claim(1, [1], "me")
     beats: list[tuple[int, ...]] = []
 
     async def answer(prompt: Prompt) -> Call:
@@ -175,18 +172,18 @@ def test_calls_under_way_are_renewed_with_the_claims_of_their_turns(record: Reco
     assert beats == [(2, 2)]
 
 
-def test_without_limits_even_an_unknown_price_may_be_paid(record: Record) -> None:
+def test_without_limits_even_an_unknown_price_may_be_paid(record: OpenedRecord) -> None:
     assert play(record, limited(record), Provider(cost=None), ME, worst=None)[0].reply == "yes"
 
 
-def test_a_call_over_its_own_limit_is_refused_with_the_figures(record: Record) -> None:
+def test_a_call_over_its_own_limit_is_refused_with_the_figures(record: OpenedRecord) -> None:
     call = play(record, limited(record, call=ONE // 2), Provider(), ME)[0]
     assert (call.reply, call.cost) == (None, 0)
     assert (error_of(call).code, error_of(call).retry) == ("budget", False)
     assert "$1.0000, over the budget of $0.5000" in error_of(call).message
 
 
-def test_with_a_budget_an_unknown_price_is_refused(record: Record) -> None:
+def test_with_a_budget_an_unknown_price_is_refused(record: OpenedRecord) -> None:
     for reservations in (limited(record, day=ONE), limited(record, call=ONE)):
         assert (
             "can cost is unknown"
@@ -195,15 +192,15 @@ def test_with_a_budget_an_unknown_price_is_refused(record: Record) -> None:
 
 
 @pytest.mark.parametrize(("before", "may"), [(6 * ONE, 1), (6 * ONE + 1, 0)])
-def test_what_was_spent_before_counts(before: int, may: int, record: Record) -> None:
-    record.write_unfenced(add_call, 2, 2, 1, Call(QUESTION, "yes", cost=before), NOW)
+def test_what_was_spent_before_counts(before: int, may: int, record: OpenedRecord) -> None:
+    record.add_call(2, 2, 1, Call(QUESTION, "yes", cost=before), NOW)
     assert made(play(record, limited(record, day=10 * ONE), Provider(), ME, worst=4 * ONE)) == may
 
 
 @pytest.mark.parametrize("scope", ["round", "agent", "day", "arena"])
 @pytest.mark.parametrize(("limit", "expected"), [(3.5, 3), (4.0, 4), (0.9, 0)])
 def test_a_budget_for_three_and_a_half_calls_makes_three_of_ten_at_once(
-    limit: float, expected: int, scope: str, record: Record
+    limit: float, expected: int, scope: str, record: OpenedRecord
 ) -> None:
     provider = Provider()
     calls = play(record, limited(record, None, None, **{scope: int(limit * ONE)}), provider, *[ME] * 10)
@@ -211,7 +208,7 @@ def test_a_budget_for_three_and_a_half_calls_makes_three_of_ten_at_once(
 
 
 def test_each_round_and_each_agent_has_a_limit_of_its_own(
-    record: Record, begun: Path, tmp_path: Path
+    record: OpenedRecord, begun: Path, tmp_path: Path
 ) -> None:
     payers = [Payer(1 + number % 2, 1 + number % 3) for number in range(12)]
     expected = {"round": 4, "agent": 9, "both": 4}
@@ -220,32 +217,32 @@ def test_each_round_and_each_agent_has_a_limit_of_its_own(
         ("agent", {"agent": 3 * ONE}),
         ("both", {"agent": 3 * ONE, "round": 2 * ONE}),
     ):
-        fresh = Record.open(str(shutil.copy(begun, tmp_path / f"{name}.db")))
+        fresh = OpenedRecord.at(shutil.copy(begun, tmp_path / f"{name}.db"))
         assert made(play(fresh, limited(fresh, None, None, **limits), Provider(), *payers)) == expected[name]
         fresh.close()
 
 
-def test_yesterdays_calls_cost_nothing_today(record: Record) -> None:
+def test_yesterdays_calls_cost_nothing_today(record: OpenedRecord) -> None:
     reservations = limited(record, day=ONE)
     assert made(play(record, reservations, Provider(), ME, ME)) == 1
     assert made(play(record, reservations, Provider(), ME, at=NOW + timedelta(days=1))) == 1
 
 
-def test_a_call_waits_for_those_under_way_that_may_cost_less_than_they_could(record: Record) -> None:
+def test_a_call_waits_for_those_under_way_that_may_cost_less_than_they_could(record: OpenedRecord) -> None:
     provider = Provider(cost=ONE // 10)
     assert made(play(record, limited(record, day=2 * ONE), provider, *[ME] * 10)) == 10
     assert provider.most == 2
     assert spent_today(record) == ONE
 
 
-def test_a_refusal_says_whose_money_is_gone(record: Record) -> None:
+def test_a_refusal_says_whose_money_is_gone(record: OpenedRecord) -> None:
     calls = play(record, limited(record, agent=ONE), Provider(), ME, ME)
     told = "a call may cost $1.0000, and $1.0000 of this agent's $1.0000 is spent"
     assert error_of(calls[1]).message == told
 
 
 def test_a_call_that_is_broken_off_is_kept_at_its_worst_and_whoever_broke_it_off_is_told_as_ever(
-    record: Record,
+    record: OpenedRecord,
 ) -> None:
     async def slow(prompt: Prompt) -> Call:
         await asyncio.sleep(60)
@@ -260,13 +257,15 @@ def test_a_call_that_is_broken_off_is_kept_at_its_worst_and_whoever_broke_it_off
 
     with pytest.raises(TimeoutError):
         asyncio.run(impatient())
-    [call] = record.read(read_calls, 1, [1])[1]
+    [call] = record.calls(1, [1])[1]
     assert (call.cost, call.worst) == (None, ONE // 2)
     assert error_of(call).retry
     assert under_way(record) == 0
 
 
-def test_a_call_that_breaks_without_being_kept_counts_as_spent_and_takes_no_room(record: Record) -> None:
+def test_a_call_that_breaks_without_being_kept_counts_as_spent_and_takes_no_room(
+    record: OpenedRecord,
+) -> None:
     async def bug(prompt: Prompt) -> Call:
         raise ZeroDivisionError("no such luck")
 
@@ -283,24 +282,24 @@ def test_a_call_that_breaks_without_being_kept_counts_as_spent_and_takes_no_room
     assert spent_today(record) == ONE
 
 
-def test_who_was_taken_over_asks_no_more(record: Record) -> None:
-    token = record.write(claim_turns, 1, [1], "one", lambda _: False)[1]
-    record.write(claim_turns, 1, [1], "two", lambda _: True)
+def test_who_was_taken_over_asks_no_more(record: OpenedRecord) -> None:
+    token = record.claim(1, [1], "one")[1]
+    record.claim(1, [1], "two", gone=True)
     provider = Provider()
     with pytest.raises(TakenOver, match="another worker has taken over this turn"):
         play(record, limited(record), provider, Payer(1, 1, token))
-    assert (provider.asked, record.read(read_calls, 1, [1])) == (0, {})
+    assert (provider.asked, record.calls(1, [1])) == (0, {})
     assert play(record, limited(record), provider, Payer(1, 1, token + 1))[0].reply == "yes"
 
 
-def end_pause(record: Record) -> None:
+def end_pause(record: OpenedRecord) -> None:
     """Let the provider's pause pass, and its model answer again."""
     with record.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE lane SET paused_until = '2000-01-01T00:00:00.000000Z'")
         connection.exec_driver_sql("DELETE FROM model_limit")
 
 
-def test_a_lane_is_never_narrower_than_one(record: Record) -> None:
+def test_a_lane_is_never_narrower_than_one(record: OpenedRecord) -> None:
     for _ in range(5):
         play(record, limited(record, limiter=RateLimiter(50, 2)), Provider(TOO_MANY), ME)
         end_pause(record)
@@ -310,7 +309,7 @@ def test_a_lane_is_never_narrower_than_one(record: Record) -> None:
     assert made(play(record, limited(record, limiter=RateLimiter(50, 2)), Provider(), ME)) == 1
 
 
-def ways(record: Record, reservations: CallReservations, **models: Provider) -> dict[str, Ask]:
+def ways(record: OpenedRecord, reservations: CallReservations, **models: Provider) -> dict[str, Ask]:
     """Return a way to each model by name, all of one provider, each asked by an entrant of its own."""
     world = replace(a_world(LittleVenue(), {}), reservations=reservations)
     return {
@@ -327,7 +326,9 @@ def ways(record: Record, reservations: CallReservations, **models: Provider) -> 
 
 
 @pytest.mark.parametrize("wait", [61, 600, 1_800, 72_000])
-def test_a_long_limit_of_a_model_stops_no_other_model_of_its_provider(wait: float, record: Record) -> None:
+def test_a_long_limit_of_a_model_stops_no_other_model_of_its_provider(
+    wait: float, record: OpenedRecord
+) -> None:
     capped = Provider(*[replace(TOO_MANY, wait=wait)] * 9)
     good = Provider()
 
@@ -343,7 +344,9 @@ def test_a_long_limit_of_a_model_stops_no_other_model_of_its_provider(wait: floa
     assert error_of(first).code == ("quota" if wait > 1_800 else "rate_limit")
 
 
-def test_a_quota_is_recorded_as_one_and_the_next_pass_asks_once_and_pauses_nobody(record: Record) -> None:
+def test_a_quota_is_recorded_as_one_and_the_next_pass_asks_once_and_pauses_nobody(
+    record: OpenedRecord,
+) -> None:
     capped = Provider(*[replace(TOO_MANY, wait=72_000)] * 9)
 
     async def passes() -> None:
@@ -354,13 +357,13 @@ def test_a_quota_is_recorded_as_one_and_the_next_pass_asks_once_and_pauses_nobod
             assert record.read(read_pauses) == []
 
     asyncio.run(passes())
-    kept = record.read(read_calls, 1, [1])[1]
+    kept = record.calls(1, [1])[1]
     endings = [(error_of(call).code, error_of(call).retry, call.cost) for call in kept]
     assert endings == [("quota", False, 0)] * 3
 
 
 def test_who_is_waited_for_and_until_when_is_reported_once(
-    record: Record, monkeypatch: pytest.MonkeyPatch
+    record: OpenedRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arena.calls.recorded_ask.PATIENCE", 1_800.0)
     lines = list[str]()

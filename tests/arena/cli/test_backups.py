@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.model.cohort import REHEARSAL, JobState
-from arena.record.write.operations import put_job
+from arena.record.model.cohort import REHEARSAL
 from arena.rounds.round import play_round
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW
@@ -142,7 +141,7 @@ def test_of_a_record_that_can_not_be_upgraded_nothing_is_touched(
 
 def test_a_record_that_was_moved_without_its_backups_says_that_they_are_not_here(here: Path) -> None:
     with opened_record(here / "season.db") as record:
-        record.write(put_job, JobState("backup", NOW, NOW, NOW, note="season-20260104T120000Z.db"))
+        record.put_job("backup", NOW, NOW, NOW, note="season-20260104T120000Z.db")
     missing = "backup       2026-01-04 12:00 UTC ("
     shown = next(line for line in invoke("status").output.splitlines() if line.startswith(missing))
     assert shown.endswith("; its file is not here")
@@ -167,7 +166,7 @@ def test_the_age_of_quotes_counts_from_the_newest_instant_of_a_rehearsal_on_a_li
     named = ("prune", "--older-than", "1d", "--dry-run", "--database", "live.db")
     assert told(*named)["older_than"] > (NOW - timedelta(days=1)).isoformat()
     with opened_record(here / "live.db") as record:
-        record.write(put_job, JobState(REHEARSAL, NOW, NOW, NOW))
+        record.put_job(REHEARSAL, NOW, NOW, NOW)
     assert told(*named)["older_than"] == (NOW - timedelta(days=1)).isoformat()
 
 

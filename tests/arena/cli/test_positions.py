@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from arena.record.record import Record
 from tests.program.in_process import answered, invoke
 from tests.records.full_record import build
+from tests.records.opened_record import new_record
 
 Weeks = Callable[[int], Path]
 
@@ -152,7 +152,7 @@ def test_an_agent_or_a_cohort_that_is_not_there(weeks: Weeks) -> None:
 
 
 def test_a_record_in_which_nobody_has_played(tmp_path: Path) -> None:
-    Record.open(str(tmp_path / "record.db")).close()
+    new_record(tmp_path / "record.db")
     answer = run(tmp_path / "record.db", "--json")
     assert answer.exit_code == 1
     assert json.loads(answer.stdout)["error"]["message"] == "no agent has played yet"

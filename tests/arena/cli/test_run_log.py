@@ -15,9 +15,9 @@ from arena.cli.run import LineLog, LiveStatus, status_table
 from arena.errors import ArenaError
 from arena.operations.progress import RunEvent, RunProgress
 from arena.record.queries.operations import RunFigures
-from arena.record.record import Record
 from arena.record.schema import database as opening
 from tests.builders import NOW
+from tests.records.opened_record import OpenedRecord
 
 EVIL = "\x1b[2Jlook \x07at me [bold red]here[/]"
 
@@ -54,7 +54,7 @@ def test_it_shows_what_comes_what_was_what_it_cost_and_what_went_wrong() -> None
     assert "starting" in shown(RunProgress(), RunFigures())
 
 
-def test_what_others_wrote_can_neither_clear_nor_colour_the_screen(record: Record) -> None:
+def test_what_others_wrote_can_neither_clear_nor_colour_the_screen(record: OpenedRecord) -> None:
     stream = StringIO()
     status = LiveStatus(Live(console=Console(file=stream, width=120)))
     status.watch(RunProgress(now=NOW, last_round=EVIL, errors=[EVIL]), record)
@@ -117,7 +117,7 @@ def test_a_command_that_names_its_record_is_left_alone(hint: str, named_record: 
 
 
 def test_a_record_that_is_away_is_told_of_and_the_last_figures_stand(
-    tmp_path: Path, record: Record, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, record: OpenedRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(opening, "BUSY_MS", 20)
     stream = StringIO()

@@ -20,7 +20,7 @@ from arena.record.model.cohort import JobState
 from arena.record.model.incident import Incident, IncidentKind, RecordedIncident
 from arena.record.model.status import AgentAnswers, LeaderStatus, RoundState
 from arena.record.queries.cohorts import StoredCohort
-from arena.record.write.operations import add_incidents, put_job
+from arena.record.write.operations import add_incidents
 from arena.rounds.round import play_round
 from markets.hashes import timestamp_text
 from tests.arena.config_files import write
@@ -349,7 +349,7 @@ def test_spans_compare_instants_of_one_clock_only(tmp_path: Path) -> None:
 def test_a_trouble_that_is_no_incident_is_told_with_the_incidents(folder: Path) -> None:
     write(folder, "2026-06-01T00:00Z\n", "clock")
     with opened_record(folder / "arena.db") as record:
-        record.write(put_job, JobState("marks", NOW, NOW, NOW, 3, "in vain"))
+        record.put_job("marks", NOW, NOW, NOW, 3, "in vain")
     assert status_of(folder, "--clock", "clock")["health"] == "trouble"
 
     options = ("--clock", "clock", "--database", "arena.db")

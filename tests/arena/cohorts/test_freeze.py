@@ -7,11 +7,11 @@ from pathlib import Path
 from arena.cohorts.freeze import freeze_cohort, plan_of
 from arena.config import Config, load
 from arena.record.queries.cohorts import read_prompts
-from arena.record.record import Record
 from arena.record.schema.codec import cohort_of, cohort_text
 from arena.rounds.season import begin_due_cohort
 from markets.hashes import digest
 from tests.arena.config_files import write
+from tests.records.opened_record import OpenedRecord
 
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
 CONFIG = """\
@@ -92,7 +92,7 @@ def test_only_a_live_cohort_s_draw_counts_stories(tmp_path: Path) -> None:
 
 
 def test_a_changed_config_changes_the_next_cohort_and_not_the_one_that_plays(tmp_path: Path) -> None:
-    record = Record.open(str(tmp_path / "arena.db"))
+    record = OpenedRecord.at(tmp_path / "arena.db")
     begin_due_cohort(SUNDAY, plan_of(a_config(tmp_path), SUNDAY), record)
     changed = plan_of(a_config(tmp_path, "And what will not?"), SUNDAY)
     begin_due_cohort(SUNDAY, changed, record)

@@ -8,9 +8,9 @@ import pytest
 from agents.guard import Guard
 from agents.research import folder
 from arena.cohorts.freeze import freeze_cohort, plan_of
-from arena.record.record import Record
 from arena.rounds.season import begin_due_cohort
 from tests.arena.config_files import SMALL, told, write
+from tests.records.opened_record import OpenedRecord
 from tests.trusted import load_trusted
 
 ROOT = Path(__file__).parents[3]
@@ -35,7 +35,7 @@ def test_what_is_frozen_is_what_is_searched_for_and_not_where(tmp_path: Path) ->
     read = load_trusted(write(tmp_path, config("{from: gdelt, per_market: 2, gdelt: {days: 3}}")))
     cohort, _ = freeze_cohort(read, 1, SUNDAY)
     assert (cohort.evidence, cohort.evidence_settings) == ("gdelt", FROZEN)
-    record = Record.open(str(tmp_path / "arena.db"))
+    record = OpenedRecord.at(tmp_path / "arena.db")
     begin_due_cohort(SUNDAY, plan_of(read, SUNDAY), record)
     assert [stored.cohort for stored in record.cohorts()] == [cohort]
     record.close()

@@ -21,7 +21,6 @@ from arena.exports.table import ExportTable
 from arena.record.schema.statements import insert_lines
 from arena.record.schema.tables import METADATA
 from arena.record.schema.world import MarketRow, QuoteRow
-from arena.record.write.cohorts import end_cohort
 from arena.record.write.listings import prune_quotes
 from markets.hashes import digest
 from tests.arena.exports.bent_exports import contents, exported, lines, nothing_is_left
@@ -208,7 +207,7 @@ def test_a_season_that_plays_meanwhile_is_exported_as_it_was(tmp_path: Path, for
 
         def meanwhile(_done: int, _of: int) -> None:
             if not played:
-                record.write(end_cohort, 1, NOW)
+                record.end(1, NOW)
                 record.write(prune_quotes, NOW + timedelta(weeks=9), NOW)
                 played.append(True)
 

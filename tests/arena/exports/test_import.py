@@ -28,7 +28,6 @@ from arena.record.schema.database import connect
 from arena.record.schema.turn import CallRow
 from arena.record.schema.typed import select
 from arena.record.schema.work import ClaimRow
-from arena.record.write.cohorts import end_cohort
 from arena.verify import verify
 from tests.arena.exports.bent_exports import bend, bend_json, contents, exported, nothing_is_left, seal
 from tests.builders import NOW
@@ -119,7 +118,7 @@ def test_the_new_record_goes_on_and_is_guarded(exports: Path, new: Path) -> None
     restore(exports / "json", str(new))
     with opened_record(new) as record:
         assert [stored.ended_at is None for stored in record.cohorts()] == [False, True]
-        record.write(end_cohort, record.cohorts()[1].id, NOW)
+        record.end(record.cohorts()[1].id, NOW)
         assert record.cohorts()[1].ended_at == NOW
     with closing(sqlite3.connect(new)) as made:
         for change in ("UPDATE entry SET cash = 0", "DELETE FROM forecast", "UPDATE cohort SET frozen = ''"):

@@ -12,7 +12,6 @@ from arena.exports import ExportRequest, export
 from arena.exports.forecast_columns import read_export
 from arena.exports.forms import form_of
 from arena.record.model.cohort import BENCHMARK
-from arena.record.record import Record
 from arena.scores.all_kinds import read_all_kinds
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.report import report_data, report_file
@@ -21,6 +20,7 @@ from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.program.in_process import answered
 from tests.records.full_record import Season, a_cohort
+from tests.records.opened_record import OpenedRecord
 from tests.records.question_season import play
 
 SEASONS: dict[str, dict[str, Any]] = {
@@ -33,7 +33,7 @@ SEASONS: dict[str, dict[str, Any]] = {
 }
 
 
-def tables(record: Record, place: Path, form: str) -> tuple[ForecastTable, ForecastTable]:
+def tables(record: OpenedRecord, place: Path, form: str) -> tuple[ForecastTable, ForecastTable]:
     """Return a season's forecasts as its record has them, and as an export has."""
     export(record.engine, place, ExportRequest(form_of(form)), NOW, "1")
     return record.read(read_all_kinds), read_export(place)

@@ -7,18 +7,17 @@ import pytest
 
 from arena.operations.status_queries import read_calls_under_way
 from arena.record.model.reservation import Budget, Payer, ReservationRequest, ReservationTerms
-from arena.record.record import Record
 from arena.record.write.reservations import lose_reservations, reserve
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.records.full_record import SUN, Season, a_cohort, the_book
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import OpenedRecord, opened_record
 
 TERMS = ReservationTerms(Budget(), 9, lambda _: False)
 
 
 @pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
+def record(tmp_path: Path) -> Iterator[OpenedRecord]:
     with opened_record(tmp_path / "record.db") as opened:
         season = Season(opened)
         season.start(a_cohort(1, NOW, REALISTIC, "ann"))
@@ -26,7 +25,7 @@ def record(tmp_path: Path) -> Iterator[Record]:
         yield opened
 
 
-def test_a_call_of_a_worker_that_is_gone_is_lost_before_anybody_has_noticed(record: Record) -> None:
+def test_a_call_of_a_worker_that_is_gone_is_lost_before_anybody_has_noticed(record: OpenedRecord) -> None:
     for number, holder in enumerate(("alive", "alive", "gone", "alive"), 1):
         record.write(reserve, ReservationRequest(Payer(1, 1), "x", 10**number, holder, NOW), TERMS, number)
     record.write(lose_reservations, [4])

@@ -24,11 +24,9 @@ from arena.operations.desk_queries import read_desk_turns, read_last_turns
 from arena.operations.http import MOST_WAITING, HttpRequest, HttpServer, serve_http
 from arena.record.model.cohort import Cohort, Entrant, Turn
 from arena.record.queries.cohorts import StoredCohort
-from arena.record.record import Record
 from arena.record.schema.dialects import FromNow, SecondsUntil
 from arena.record.schema.work import DeskTurnRow
 from arena.record.write.desk import answer_desk_turn, open_desk_turn
-from arena.record.write.operations import read_recent_incidents
 from arena.rounds.round import close_round, play_round
 from arena.rounds.world import Player, World
 from arena.scores.leaderboard import read_scores
@@ -46,6 +44,7 @@ from tests.records.little_world import (
     live,
     says,
 )
+from tests.records.opened_record import OpenedRecord
 
 SNOW = "sim:snow"
 Answer = tuple[int, Any]
@@ -105,7 +104,7 @@ def open_to_all(world: World) -> World:
 
 
 def played(
-    record: Record, stored: StoredCohort, world: World, guests: Mapping[str, Guest], number: int = 1
+    record: OpenedRecord, stored: StoredCohort, world: World, guests: Mapping[str, Guest], number: int = 1
 ) -> dict[str, Turn]:
     """Return the turns of a round at which these guests come to a desk that is open meanwhile."""
 
@@ -134,19 +133,19 @@ def forecasts(view: Mapping[str, Any], chances: Mapping[str, float]) -> dict[str
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def either(request: pytest.FixtureRequest, empty: Path, tmp_path: Path) -> Iterator[Record]:
+def either(request: pytest.FixtureRequest, empty: Path, tmp_path: Path) -> Iterator[OpenedRecord]:
     """Yield a record of either kind."""
     if request.param == "sqlite":
         address = str(tmp_path / "arena.db")
     else:
         address = request.getfixturevalue("new_server_record")()
-    opened = Record.open(address)
+    opened = OpenedRecord.at(address)
     yield opened
     assert opened.read(verify) == []
     opened.close()
 
 
-def test_who_copies_the_live_price_at_the_deadline_has_no_skill(either: Record) -> None:
+def test_who_copies_the_live_price_at_the_deadline_has_no_skill(either: OpenedRecord) -> None:
     """It states what the venue says once all others have decided, and is filled by that too."""
     venue = LittleVenue()
     stored = begun(either, live(from_outside(a_cohort(["bob", "copy"]), "copy")))
@@ -181,7 +180,7 @@ def test_who_copies_the_live_price_at_the_deadline_has_no_skill(either: Record) 
     assert skills["bob"] != 0
 
 
-def test_a_decision_counts_once_and_in_time(either: Record) -> None:
+def test_a_decision_counts_once_and_in_time(either: OpenedRecord) -> None:
     cohort = a_cohort(["ann", "bob"])
     apart = from_outside(from_outside(cohort, "ann"), "bob", wait=0.3)
     stored = begun(either, apart)
@@ -222,7 +221,7 @@ WRONG = [
 ]
 
 
-def test_a_decision_without_a_usable_item_leaves_the_turn_open(either: Record) -> None:
+def test_a_decision_without_a_usable_item_leaves_the_turn_open(either: OpenedRecord) -> None:
     stored = begun(either, from_outside(a_cohort(["ann"]), "ann"))
 
     async def sends(guest: Visitor) -> None:
@@ -246,7 +245,7 @@ def test_a_decision_without_a_usable_item_leaves_the_turn_open(either: Record) -
     assert (turns["ann"].decision.status, len(turns["ann"].decision.forecasts)) == ("played", 2)
 
 
-def test_who_asks_otherwise_is_told_what_to_do(record: Record) -> None:
+def test_who_asks_otherwise_is_told_what_to_do(record: OpenedRecord) -> None:
     stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
 
     async def asks(guest: Visitor) -> None:
@@ -285,7 +284,7 @@ def step_clock(connection: Connection, seconds: float) -> None:
         connection.execute(moved, {"left": until - seconds})
 
 
-def test_a_clock_put_forward_ends_no_turn_at_the_desk(either: Record) -> None:
+def test_a_clock_put_forward_ends_no_turn_at_the_desk(either: OpenedRecord) -> None:
     stored = begun(either, from_outside(a_cohort(["ann"]), "ann"))
 
     async def sends(guest: Visitor) -> None:
@@ -300,7 +299,7 @@ def test_a_clock_put_forward_ends_no_turn_at_the_desk(either: Record) -> None:
     assert turns["ann"].decision.status == "played"
 
 
-def test_a_clock_put_back_keeps_no_turn_at_the_desk_open(either: Record) -> None:
+def test_a_clock_put_back_keeps_no_turn_at_the_desk_open(either: OpenedRecord) -> None:
     stored = begun(either, from_outside(a_cohort(["ann"]), "ann", wait=0.5))
 
     async def waits(guest: Visitor) -> None:
@@ -335,7 +334,7 @@ ODD_BODIES = [
 ]
 
 
-def test_a_body_that_is_no_decision_is_named_and_leaves_the_turn_open(either: Record) -> None:
+def test_a_body_that_is_no_decision_is_named_and_leaves_the_turn_open(either: OpenedRecord) -> None:
     stored = begun(either, from_outside(a_cohort(["ann"]), "ann"))
 
     async def sends(guest: Visitor) -> None:
@@ -366,7 +365,7 @@ def test_a_body_that_is_no_decision_is_named_and_leaves_the_turn_open(either: Re
         "turn=1-1&dry_run=true",
     ],
 )
-def test_a_query_that_is_not_understood_sends_nothing(record: Record, query: str) -> None:
+def test_a_query_that_is_not_understood_sends_nothing(record: OpenedRecord, query: str) -> None:
     """A preview that is misspelt is no decision."""
     stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
 
@@ -381,7 +380,9 @@ def test_a_query_that_is_not_understood_sends_nothing(record: Record, query: str
     assert {forecast.millionths for forecast in turns["ann"].decision.forecasts} == {usd("0.4")}
 
 
-def test_wrong_keys_are_slowed_counted_and_told(record: Record, caplog: pytest.LogCaptureFixture) -> None:
+def test_wrong_keys_are_slowed_counted_and_told(
+    record: OpenedRecord, caplog: pytest.LogCaptureFixture
+) -> None:
     """None of them gets a place of those whose key is right, and an operator hears of many."""
     stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
 
@@ -395,12 +396,12 @@ def test_wrong_keys_are_slowed_counted_and_told(record: Record, caplog: pytest.L
     played(record, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": asks})
     counts = re.findall(r"wrong keys sent to the desk so far: (\d+)", caplog.text)
     assert counts == ["1", "2", "4", "8", "16", "32"]
-    [told] = record.read(read_recent_incidents, 10)
+    [told] = record.incidents(10)
     assert (told.incident.kind, told.ended_at) == ("wrong_keys", NOW)
     assert "20 requests with a wrong key" in told.incident.text
 
 
-def test_a_wrong_key_is_answered_later_than_a_right_one(record: Record) -> None:
+def test_a_wrong_key_is_answered_later_than_a_right_one(record: OpenedRecord) -> None:
     """The slow answer is still out when the right key's is in."""
 
     async def play() -> tuple[bool, int]:
@@ -427,7 +428,7 @@ def test_a_wrong_key_is_answered_later_than_a_right_one(record: Record) -> None:
 @pytest.mark.parametrize(
     "head", [b"GET /v1/turn HTTP/1.1\r\n", b"POST /v1/turn HTTP/1.1\r\nContent-Length: 9\r\n\r\n"]
 )
-def test_silent_connections_do_not_shut_the_desk(record: Record, head: bytes) -> None:
+def test_silent_connections_do_not_shut_the_desk(record: OpenedRecord, head: bytes) -> None:
     """As many as there are places, each with a line or with a request without a key and its body."""
     stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
 
@@ -463,7 +464,7 @@ def _forms(document: Any) -> dict[str, Draft202012Validator]:
     }
 
 
-def test_the_desk_is_described_as_openapi_and_answers_as_it_says(record: Record) -> None:
+def test_the_desk_is_described_as_openapi_and_answers_as_it_says(record: OpenedRecord) -> None:
     stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
     seen = dict[str, Any]()
 
@@ -505,7 +506,7 @@ def test_the_desk_is_described_as_openapi_and_answers_as_it_says(record: Record)
     assert methods == {("/v1/turn", "get"), ("/v1/turn", "post"), ("/v1/results", "get")}
 
 
-def test_a_turn_that_opens_in_a_round_that_is_done_takes_no_answer(record: Record) -> None:
+def test_a_turn_that_opens_in_a_round_that_is_done_takes_no_answer(record: OpenedRecord) -> None:
     """Its round was closed by another process, while the one that opens it stood still."""
     stored = begun(record, a_cohort(["ann"]))
     world = a_world(LittleVenue(), {"ann": says("0.5")})
@@ -519,7 +520,7 @@ def test_a_turn_that_opens_in_a_round_that_is_done_takes_no_answer(record: Recor
     assert turn.answer is None
 
 
-def test_a_turn_is_told_of_once_its_round_is_over(record: Record) -> None:
+def test_a_turn_is_told_of_once_its_round_is_over(record: OpenedRecord) -> None:
     """Until then another agent may still be asked: nobody learns before what came of it."""
     stored = begun(record, a_cohort(["ann", "eve"]))
     world = a_world(LittleVenue(), {"ann": says("0.5"), "eve": asks}, LittleModel(down=99))
@@ -531,7 +532,7 @@ def test_a_turn_is_told_of_once_its_round_is_over(record: Record) -> None:
     assert [turn.round for turn in record.read(read_last_turns, "ann")] == [1]
 
 
-def test_requests_at_once_read_the_record_one_after_another(record: Record) -> None:
+def test_requests_at_once_read_the_record_one_after_another(record: OpenedRecord) -> None:
     """Both the keys of two requests and their answers: the second is begun once the first has ended."""
     key = new_key(record, "ann", NOW)
     desk = Desk(record, lambda: NOW)

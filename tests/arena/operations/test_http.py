@@ -41,12 +41,12 @@ from arena.record.model.status import (
     QuarantineCount,
     RoundState,
 )
-from arena.record.record import Record
 from arena.rounds.round import play_round
 from tests.arena.config_files import SMALL, mistakes, write
 from tests.arena.operations.held_threads import begun_at_once
 from tests.builders import NOW, usd
 from tests.records.little_world import LittleVenue, a_world, asks, begun_live
+from tests.records.opened_record import OpenedRecord
 
 HERE = "127.0.0.1"
 HOUR = timedelta(hours=1)
@@ -159,7 +159,7 @@ def test_health_while_a_round_plays(tmp_path: Path) -> None:
             return answer
 
     config = load(write(tmp_path, SMALL))
-    record = Record.open(str(tmp_path / "arena.db"))
+    record = OpenedRecord.at(tmp_path / "arena.db")
     stored = begun_live(record, "ann")
     answer = asyncio.run(play())
     record.close()

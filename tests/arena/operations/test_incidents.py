@@ -16,9 +16,7 @@ from arena.operations.incidents import (
     note_venue,
 )
 from arena.record.model.incident import MOST_TRIES, Incident, RoundEnd, round_incidents
-from arena.record.record import Record
-from arena.record.write.operations import drop_untold, read_recent_incidents, read_untold, record_delivery
-from arena.record.write.sync import VenueSource, add_catalogue
+from arena.record.write.operations import drop_untold, read_untold, record_delivery
 from arena.rounds.round import play_round
 from arena.rounds.season import end_cohort_if_over
 from arena.rounds.settlement import VenueUnavailable, venue_error
@@ -38,6 +36,7 @@ from tests.records.little_world import (
     live,
     says,
 )
+from tests.records.opened_record import OpenedRecord
 
 HOUR = timedelta(hours=1)
 SAYS = says("0.7")
@@ -45,7 +44,7 @@ END = RoundEnd(2, 3, NOW, False, {"ann": "failed", "bob": None}, frozenset({"ann
 DOWN = VenueError("timeout", "sky did not answer within 20 s")
 
 
-def told(record: Record) -> list[tuple[str, str, bool]]:
+def told(record: OpenedRecord) -> list[tuple[str, str, bool]]:
     """Return kind and subject of each, and whether it goes on."""
     return [(x.incident.kind, x.incident.subject, x.ended_at is None) for x in incidents_of(record)]
 
@@ -54,7 +53,7 @@ def kinds(found: list[Incident]) -> list[str]:
     return [incident.kind for incident in found]
 
 
-def play(record: Record, agents: dict[str, Agent], models: set[str]) -> None:
+def play(record: OpenedRecord, agents: dict[str, Agent], models: set[str]) -> None:
     """Play a round of a live cohort in which no model answers."""
     cohort = live(a_cohort(list(agents)))
     entrants = tuple(replace(x, settings={"model": "m"} if x.name in models else {}) for x in cohort.entrants)
@@ -63,7 +62,9 @@ def play(record: Record, agents: dict[str, Agent], models: set[str]) -> None:
     note_rounds(record, NOW)
 
 
-def test_models_that_all_fail_are_told_once_until_a_newer_round_tells_what_was_lost(record: Record) -> None:
+def test_models_that_all_fail_are_told_once_until_a_newer_round_tells_what_was_lost(
+    record: OpenedRecord,
+) -> None:
     play(record, {"ann": asks, "null": SAYS}, {"ann"})
     assert told(record) == [("all_agents_failed", "1/1", True)]
     note_rounds(record, NOW + HOUR)
@@ -87,7 +88,7 @@ def test_a_round_in_which_only_some_have_failed_tells_nothing_while_they_are_tri
 
 
 def test_an_agent_that_keeps_failing_or_has_no_price_is_told_once_and_when_it_is_over(
-    record: Record,
+    record: OpenedRecord,
 ) -> None:
     def end(number: int, ann: str, *unpriced: str) -> RoundEnd:
         statuses = {"ann": ann, "bob": "played"}
@@ -109,7 +110,7 @@ def test_an_agent_that_keeps_failing_or_has_no_price_is_told_once_and_when_it_is
     assert len(read_untold(record.engine, rounds[-1].at, 99)) == 4
 
 
-def test_a_budget_that_stops_agents_is_told_once_a_decision_time(record: Record) -> None:
+def test_a_budget_that_stops_agents_is_told_once_a_decision_time(record: OpenedRecord) -> None:
     async def refused(prompt: Prompt) -> Call:
         words = "a call may cost $0.0200, and $19.9900 of today's $20.0000 is spent"
         return Call(prompt, None, cost=0, error=CallError("budget", words, retry=False))
@@ -125,7 +126,7 @@ def test_a_budget_that_stops_agents_is_told_once_a_decision_time(record: Record)
     assert "today's $20.0000 is spent" in only.incident.data["message"]
 
 
-def test_an_outage_is_told_once_and_the_next_one_again(record: Record) -> None:
+def test_an_outage_is_told_once_and_the_next_one_again(record: OpenedRecord) -> None:
     for hour in (0, 1):
         note_venue(record, "sky", NOW + hour * HOUR, DOWN)
     note_venue(record, "sky2", NOW, DOWN)
@@ -140,7 +141,7 @@ def test_an_outage_is_told_once_and_the_next_one_again(record: Record) -> None:
     ]
 
 
-def test_rounds_that_were_missed_or_broken_off_have_failed(record: Record) -> None:
+def test_rounds_that_were_missed_or_broken_off_have_failed(record: OpenedRecord) -> None:
     rounds = [MissedRound(NOW, 2, 3), MissedRound(NOW + WEEK, 2, 4), MissedRound(NOW, 1, 9), MissedRound(NOW)]
     for _ in range(2):
         note_missed(record, rounds, NOW + WEEK)
@@ -156,7 +157,7 @@ def test_rounds_that_were_missed_or_broken_off_have_failed(record: Record) -> No
     assert "anyone" not in str(incidents_of(record))
 
 
-def test_rounds_and_jobs_tell_of_a_venue_that_is_down_and_that_it_is_back(record: Record) -> None:
+def test_rounds_and_jobs_tell_of_a_venue_that_is_down_and_that_it_is_back(record: OpenedRecord) -> None:
     note_played(record, "sky", NOW, NOW, VenueUnavailable("timeout", "cohort 1 was not played", "", "sky"))
     note_job(record, "quotes", "sky", NOW, caused_by(DOWN))
     assert told(record) == [("venue_down", f"sky@{timestamp_text(NOW)}", True)]
@@ -171,7 +172,7 @@ def test_rounds_and_jobs_tell_of_a_venue_that_is_down_and_that_it_is_back(record
     assert incidents_of(record)[1].ended_at == NOW + 3 * HOUR
 
 
-def test_a_backup_that_finds_differences_is_told_until_one_finds_none(record: Record) -> None:
+def test_a_backup_that_finds_differences_is_told_until_one_finds_none(record: OpenedRecord) -> None:
     differs = ArenaError("differs", "3 differences in backups/a.db")
     faults = (None, differs, differs, ArenaError("disk_full", "no room"), None, differs)
     for hour, fault in enumerate(faults):
@@ -182,7 +183,7 @@ def test_a_backup_that_finds_differences_is_told_until_one_finds_none(record: Re
     ]
 
 
-def test_the_daily_check_ends_what_it_has_found_itself_and_a_backup_ends_all(record: Record) -> None:
+def test_the_daily_check_ends_what_it_has_found_itself_and_a_backup_ends_all(record: OpenedRecord) -> None:
     """The check reads a part of the record, the backup all of it."""
     differs = ArenaError("differs", "arena.db is inconsistent in one place, first call 1")
     jobs = (("backup", differs), ("verify", differs), ("verify", None), ("verify", differs))
@@ -202,7 +203,7 @@ def caused_by(trouble: VenueError) -> ArenaError:
     return error
 
 
-def test_a_cohort_that_ends_is_told_in_the_same_breath_and_once(record: Record) -> None:
+def test_a_cohort_that_ends_is_told_in_the_same_breath_and_once(record: OpenedRecord) -> None:
     stored = begun(record, replace(a_cohort(["ann"]), rounds=1))
     asyncio.run(play_round(stored, 1, a_world(LittleVenue(), {"ann": SAYS}), record))
     for _ in range(2):
@@ -212,7 +213,7 @@ def test_a_cohort_that_ends_is_told_in_the_same_breath_and_once(record: Record) 
     assert record.cohorts()[0].ended_at == NOW
 
 
-def test_what_is_told_is_told_no_more_and_what_is_not_waits_for_its_time(record: Record) -> None:
+def test_what_is_told_is_told_no_more_and_what_is_not_waits_for_its_time(record: OpenedRecord) -> None:
     for name in ("a", "b", "c"):
         note_venue(record, name, NOW, DOWN)
     first, second, third = (x.id for x in read_untold(record.engine, NOW, 9))
@@ -222,7 +223,9 @@ def test_what_is_told_is_told_no_more_and_what_is_not_waits_for_its_time(record:
     assert [(x.id, x.tries) for x in read_untold(record.engine, NOW + HOUR, 9)] == [(second, 1), (third, 0)]
 
 
-def test_with_nobody_to_tell_what_is_there_is_let_go_and_what_comes_later_is_not(record: Record) -> None:
+def test_with_nobody_to_tell_what_is_there_is_let_go_and_what_comes_later_is_not(
+    record: OpenedRecord,
+) -> None:
     note_venue(record, "a", NOW, DOWN)
     drop_untold(record.engine)
     note_venue(record, "b", NOW, DOWN)
@@ -230,18 +233,18 @@ def test_with_nobody_to_tell_what_is_there_is_let_go_and_what_comes_later_is_not
     assert [x.tries for x in incidents_of(record)] == [MOST_TRIES, 0]
 
 
-def test_a_rising_share_of_rejected_records_is_told_until_it_is_usual(record: Record) -> None:
+def test_a_rising_share_of_rejected_records_is_told_until_it_is_usual(record: OpenedRecord) -> None:
     def read(day: int, rejected: int) -> None:
         at = NOW + timedelta(days=day)
         listings = [a_listing(market=f"sky:m{n}", at=at) for n in range(80)]
-        record.write(add_catalogue, VenueSource("sky", "live"), listings, at, rejected=rejected)
+        record.sync("sky", listings, at, rejected=rejected)
         note_job(record, "catalogue", "sky", at, None)
 
     for day, rejected in enumerate((0, 1, 19, 20)):
         read(day, rejected)
     since = f"sky@{timestamp_text(NOW + timedelta(days=3))}"
     assert told(record) == [("records_rejected", since, True)]
-    [one] = record.read(read_recent_incidents, 1)
+    [one] = record.incidents(1)
     assert one.incident.text == (
         "sky sent 20 records that could not be used, 20.0% of its catalogue; 1.2% is usual"
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, select
@@ -14,22 +15,19 @@ from arena.clock import sleep_unless_stopped
 from arena.errors import ArenaError
 from arena.operations import leader
 from arena.operations.leader import LEADER_LEASE, wait_to_lead, work_as_leader
-from arena.record.model.cohort import JobState
-from arena.record.record import Record
 from arena.record.schema import database as opening
 from arena.record.schema.work import LeaseRow
 from arena.record.write.operations import (
     LeaseLost,
-    put_job,
-    read_jobs,
     release_lease,
     renew_lease,
     take_lease,
 )
 from tests.builders import NOW
+from tests.records.opened_record import OpenedRecord
 
 
-def take(record: Record, holder: str = "host/1/one", gone: bool = False) -> int:
+def take(record: OpenedRecord, holder: str = "host/1/one", gone: bool = False) -> int:
     token = record.write_unfenced(take_lease, LEADER_LEASE, holder, lambda _: gone)
     assert token is not None
     return token
@@ -39,26 +37,26 @@ def fail(error: ArenaError) -> None:
     raise AssertionError(f"the record is well, and yet: {error}")
 
 
-def note(record: Record, name: str) -> None:
-    record.write(put_job, JobState(name, NOW, NOW))
+def note(record: Any, name: str) -> None:
+    record.put_job(name, NOW)
 
 
-def test_who_has_worked_to_the_end_or_failed_lets_go_of_the_duty(record: Record) -> None:
-    async def work(fenced: Record) -> None:
+def test_who_has_worked_to_the_end_or_failed_lets_go_of_the_duty(record: OpenedRecord) -> None:
+    async def work(fenced: Any) -> None:
         note(fenced, "marks")
 
-    async def fails(fenced: Record) -> None:
+    async def fails(fenced: Any) -> None:
         raise ZeroDivisionError("no such luck")
 
     assert asyncio.run(work_as_leader(record, take(record), work))
-    assert list(record.read(read_jobs)) == ["marks"]
+    assert list(record.jobs()) == ["marks"]
     with pytest.raises(ZeroDivisionError):
         asyncio.run(work_as_leader(record, take(record), fails))
     assert take(record, "host/2/two") == 3
 
 
-def test_who_was_replaced_writes_nothing_more_and_is_told(record: Record) -> None:
-    async def work(fenced: Record) -> None:
+def test_who_was_replaced_writes_nothing_more_and_is_told(record: OpenedRecord) -> None:
+    async def work(fenced: Any) -> None:
         note(fenced, "before")
         take(record, "host/2/two", gone=True)
         with pytest.raises(LeaseLost, match="scheduler"):
@@ -67,18 +65,18 @@ def test_who_was_replaced_writes_nothing_more_and_is_told(record: Record) -> Non
         raise AssertionError("it was replaced, and went on")
 
     assert not asyncio.run(work_as_leader(record, take(record), work))
-    assert list(record.read(read_jobs)) == ["before"]
-    assert record.write_unfenced(renew_lease, LEADER_LEASE, 2), "the second has its duty still"
+    assert list(record.jobs()) == ["before"]
+    assert record.renew_lease(LEADER_LEASE, 2), "the second has its duty still"
 
 
-def beats(record: Record) -> int:
+def beats(record: OpenedRecord) -> int:
     """Return how often the duty was renewed."""
     with record.engine.connect() as connection:
         return int(connection.scalar(select(LeaseRow.__table__.c.beat)) or 0)
 
 
 def test_who_leads_renews_the_duty_also_after_a_moment_without_a_record(
-    record: Record, monkeypatch: pytest.MonkeyPatch
+    record: OpenedRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     faults = [ArenaError("unreachable", "it is away")] * 2
 
@@ -87,7 +85,7 @@ def test_who_leads_renews_the_duty_also_after_a_moment_without_a_record(
             raise faults.pop()
         return renew_lease(connection, name, token)
 
-    async def work(_fenced: Record) -> None:
+    async def work(_fenced: Any) -> None:
         async with asyncio.timeout(20):
             while beats(record) < 3:
                 await sleep_unless_stopped(timedelta(milliseconds=1), asyncio.Event())
@@ -99,9 +97,9 @@ def test_who_leads_renews_the_duty_also_after_a_moment_without_a_record(
 
 
 def test_who_was_replaced_is_told_though_it_writes_nothing(
-    record: Record, monkeypatch: pytest.MonkeyPatch
+    record: OpenedRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def work(_fenced: Record) -> None:
+    async def work(_fenced: Any) -> None:
         take(record, "host/2/two", gone=True)
         await asyncio.sleep(20)
         raise AssertionError("it was replaced, and went on")
@@ -110,7 +108,7 @@ def test_who_was_replaced_is_told_though_it_writes_nothing(
     assert not asyncio.run(work_as_leader(record, take(record), work))
 
 
-def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -> None:
+def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: OpenedRecord) -> None:
     first = take(record, "elsewhere/1/one")
 
     async def waits() -> tuple[int | None, int]:
@@ -131,7 +129,9 @@ def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -
 
 
 @pytest.fixture
-def shut(tmp_path: Path, record: Record, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
+def shut(
+    tmp_path: Path, record: OpenedRecord, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[sqlite3.Connection]:
     """Open the record in another program too, with short waits for it."""
     record.close()
     monkeypatch.setattr(opening, "BUSY_MS", 20)
@@ -140,7 +140,7 @@ def shut(tmp_path: Path, record: Record, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def test_who_stands_by_waits_out_a_record_that_cannot_be_used(
-    shut: sqlite3.Connection, record: Record, monkeypatch: pytest.MonkeyPatch
+    shut: sqlite3.Connection, record: OpenedRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leader, "LOOK", timedelta(milliseconds=1))
     shut.execute("BEGIN IMMEDIATE")
@@ -155,8 +155,10 @@ def test_who_stands_by_waits_out_a_record_that_cannot_be_used(
     assert troubles == ["locked"]
 
 
-def test_a_duty_that_cannot_be_let_go_of_hides_nothing(shut: sqlite3.Connection, record: Record) -> None:
-    async def work(fenced: Record) -> None:
+def test_a_duty_that_cannot_be_let_go_of_hides_nothing(
+    shut: sqlite3.Connection, record: OpenedRecord
+) -> None:
+    async def work(fenced: Any) -> None:
         note(fenced, "marks")
         shut.execute("BEGIN IMMEDIATE")
 

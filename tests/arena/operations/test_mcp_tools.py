@@ -15,10 +15,10 @@ from agents.episode import schema_of
 from arena.cohorts.freeze import code_version
 from arena.operations.http import JSON, HttpRequest, HttpResponse, HttpServer, serve_http
 from arena.operations.mcp_tools import NO_KEY, NO_TURN, DeskClient, key_headers, make_server
-from arena.record.record import Record
 from tests.arena.operations.test_desk import Visitor, from_outside, open_to_all, played
 from tests.builders import RAIN
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun
+from tests.records.opened_record import OpenedRecord
 
 DECISION = {"version": 1, "forecasts": [{"market": RAIN, "options": {"yes": 0.3}}]}
 
@@ -149,7 +149,7 @@ def test_a_text_that_is_no_utf_8_is_sent_as_it_is_escaped() -> None:
 
 
 def test_a_decision_is_sent_to_the_open_turn_and_one_without_a_usable_item_can_be_corrected(
-    record: Record,
+    record: OpenedRecord,
 ) -> None:
     stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
 

@@ -16,11 +16,10 @@ from arena.errors import ArenaError
 from arena.operations import publisher
 from arena.operations.publisher import FIRST_PAUSE, PATIENCE, keep_publishing, publish_due
 from arena.record.model.lease import LEASE_LENGTH, Watch
-from arena.record.record import Record
-from arena.record.write.heads import add_head, read_heads_after, read_published_heads
-from arena.record.write.operations import read_recent_incidents, take_lease
+from arena.record.write.heads import read_heads_after, read_published_heads
 from tests.arena.config_files import SMALL, write
 from tests.builders import NOW
+from tests.records.opened_record import OpenedRecord
 
 ME = "me.invalid/1/x"
 APPEND = "import sys; open('heads', 'a').write(sys.stdin.read())"
@@ -36,9 +35,9 @@ def the_config(folder: Path, block: str) -> Config:
     return load(write(folder, f"{SMALL}heads: {block}\n"))
 
 
-def go_on(record: Record, number: int) -> None:
+def go_on(record: OpenedRecord, number: int) -> None:
     """Write one more head."""
-    record.write(add_head, NOW, {"tool": [[number, "0" * 64]]})
+    record.add_head(NOW, {"tool": [[number, "0" * 64]]})
 
 
 def lines(folder: Path) -> list[int]:
@@ -46,7 +45,7 @@ def lines(folder: Path) -> list[int]:
 
 
 @pytest.mark.parametrize("block", ["heads", command(APPEND)])
-def test_each_head_leaves_once_and_in_order(block: str, record: Record, tmp_path: Path) -> None:
+def test_each_head_leaves_once_and_in_order(block: str, record: OpenedRecord, tmp_path: Path) -> None:
     config = the_config(tmp_path, block)
     for number in range(1, 4):
         go_on(record, number)
@@ -59,28 +58,28 @@ def test_each_head_leaves_once_and_in_order(block: str, record: Record, tmp_path
     assert kept == record.read(read_heads_after, 0, 9)
 
 
-def test_what_fails_is_tried_again_and_told_when_it_lasts(record: Record, tmp_path: Path) -> None:
+def test_what_fails_is_tried_again_and_told_when_it_lasts(record: OpenedRecord, tmp_path: Path) -> None:
     config = the_config(tmp_path, command(FAIL + APPEND))
     (tmp_path / "down").touch()
     go_on(record, 1)
     told = asyncio.run(publish_due(config, record, NOW, ME))
     assert told == f"1 head not published: {sys.executable} ended with 1: no net; retrying in 0:00:15"
     assert asyncio.run(publish_due(config, record, NOW + FIRST_PAUSE / 2, ME)) == ""
-    assert not record.read(read_recent_incidents, 9)
+    assert not record.incidents(9)
     go_on(record, 2)
     assert "2 heads" in asyncio.run(publish_due(config, record, NOW + PATIENCE, ME))
-    [incident] = record.read(read_recent_incidents, 9)
+    [incident] = record.incidents(9)
     assert (incident.incident.kind, incident.ended_at) == ("heads_unpublished", None)
     assert record.read(read_published_heads).failing_since == NOW
     (tmp_path / "down").unlink()
     assert asyncio.run(publish_due(config, record, NOW + PATIENCE + timedelta(hours=1), ME)) == ""
     assert lines(tmp_path) == [1, 2]
-    [incident] = record.read(read_recent_incidents, 9)
+    [incident] = record.incidents(9)
     assert incident.ended_at is not None
 
 
 def test_a_file_that_moves_gets_all_heads_and_a_line_that_broke_off_is_ended(
-    record: Record, tmp_path: Path
+    record: OpenedRecord, tmp_path: Path
 ) -> None:
     go_on(record, 1)
     asyncio.run(publish_due(the_config(tmp_path, "old"), record, NOW, ME))
@@ -92,14 +91,14 @@ def test_a_file_that_moves_gets_all_heads_and_a_line_that_broke_off_is_ended(
 
 
 def test_the_last_heads_leave_although_a_process_elsewhere_died_as_it_published(
-    record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    record: OpenedRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is known of it, so it is given a lease to show that it lives."""
     monkeypatch.setattr(publisher, "EVERY", timedelta())
     moments = count(0, 20)
     patient = replace(record, watch=Watch(lambda: float(next(moments))))
     go_on(record, 1)
-    assert record.write_unfenced(take_lease, publisher.DUTY, "elsewhere.invalid/1/x", lambda _: False) == 1
+    assert record.take_lease(publisher.DUTY, "elsewhere.invalid/1/x") == 1
 
     async def publish() -> None:
         stop = asyncio.Event()
@@ -112,7 +111,7 @@ def test_the_last_heads_leave_although_a_process_elsewhere_died_as_it_published(
 
 
 def test_who_has_published_leaves_the_next_heads_to_whoever_comes_first(
-    record: Record, tmp_path: Path
+    record: OpenedRecord, tmp_path: Path
 ) -> None:
     config = the_config(tmp_path, "heads")
     for number, holder in enumerate((ME, "elsewhere.invalid/1/x", ME), 1):
@@ -122,7 +121,7 @@ def test_who_has_published_leaves_the_next_heads_to_whoever_comes_first(
 
 
 def test_a_record_that_is_away_for_a_moment_ends_no_publishing(
-    record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    record: OpenedRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on(record, 1)
     faults = [ArenaError("unreachable", "it is away")]

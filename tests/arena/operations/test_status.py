@@ -20,10 +20,8 @@ from arena.operations.status import read_status, status_data
 from arena.record.model.lease import holder_name
 from arena.record.model.status import CallsUnderWay
 from arena.record.queries.cohorts import StoredCohort
-from arena.record.record import Record
 from arena.record.schema.database import connect, reading
 from arena.record.schema.work import JobRow, LeaseRow, ReservationRow
-from arena.record.write.cohorts import end_cohort, pause_cohort
 from arena.rounds.round import play_round
 from markets.venue import QuarantinedRecord
 from tests.builders import NOW, RAIN, a_resolution
@@ -39,34 +37,35 @@ from tests.records.little_world import (
     live,
     says,
 )
+from tests.records.opened_record import OpenedRecord
 
 HOUR = timedelta(hours=1)
 AGENTS = {"ann": says("0.7", ("500", RAIN), ("300", "sim:snow")), "bob": asks, "eve": breaks}
 FAR = datetime.max.replace(tzinfo=NOW.tzinfo) - timedelta(days=999)
 
 
-def played(record: Record, at: datetime = NOW) -> None:
+def played(record: OpenedRecord, at: datetime = NOW) -> None:
     """Play the first round of a live cohort: one buys twice, one asks a model, one fails."""
     stored = begun(record, live(a_cohort(list(AGENTS))))
     asyncio.run(play_round(stored, 1, a_world(LittleVenue(), AGENTS, now=at), record))
 
 
-def seen(record: Record, at: datetime = NOW, **expected: Any) -> Status:
+def seen(record: OpenedRecord, at: datetime = NOW, **expected: Any) -> Status:
     return record.read(read_status, at, Expected(**expected))
 
 
-def put(record: Record, table: Any, **values: Any) -> None:
+def put(record: OpenedRecord, table: Any, **values: Any) -> None:
     with record.engine.begin() as connection:
         connection.execute(table.insert(), values)
 
 
-def test_a_new_record_has_nothing_and_waits(record: Record) -> None:
+def test_a_new_record_has_nothing_and_waits(record: OpenedRecord) -> None:
     status = seen(record)
     assert (status.word, status.calendar.cohorts, status.last, status.leader) == ("waiting", 0, (), None)
     assert status_data(status)["reasons"][0]["code"] == "nothing_begun"
 
 
-def test_a_round_is_counted_turn_by_turn(record: Record) -> None:
+def test_a_round_is_counted_turn_by_turn(record: OpenedRecord) -> None:
     played(record)
     status = seen(record, NOW + HOUR)
     (last,) = status.last
@@ -80,7 +79,7 @@ def test_a_round_is_counted_turn_by_turn(record: Record) -> None:
     assert [reason.code for reason in status.reasons] == ["failed_turns", "not_running", "no_good_turn"]
 
 
-def test_what_was_settled_is_held_no_more(record: Record) -> None:
+def test_what_was_settled_is_held_no_more(record: OpenedRecord) -> None:
     stored = begun(record, a_cohort(["ann"]))
     venue = LittleVenue(endings=[a_resolution("1", at=NOW + WEEK)])
     world = a_world(venue, AGENTS)
@@ -89,7 +88,7 @@ def test_what_was_settled_is_held_no_more(record: Record) -> None:
     assert seen(record, live=False).held.positions == 1
 
 
-def test_a_market_that_went_silent_is_held_at_an_old_price(record: Record) -> None:
+def test_a_market_that_went_silent_is_held_at_an_old_price(record: OpenedRecord) -> None:
     stored = begun_live(record, "ann")
     venue = LittleVenue()
     asyncio.run(play_round(stored, 1, a_world(venue, AGENTS), record))
@@ -99,7 +98,7 @@ def test_a_market_that_went_silent_is_held_at_an_old_price(record: Record) -> No
     assert (held.markets, held.stale, held.oldest) == (2, 1, NOW)
 
 
-def test_calls_are_spent_today_this_month_and_against_each_budget(record: Record) -> None:
+def test_calls_are_spent_today_this_month_and_against_each_budget(record: OpenedRecord) -> None:
     played(record)
     limits = {"call": 9, "day": 100, "round": 50, "agent": 40, "arena": 30}
     spend = seen(record, NOW + HOUR, limits=limits).spend
@@ -114,7 +113,7 @@ def test_calls_are_spent_today_this_month_and_against_each_budget(record: Record
     assert (tomorrow.today, tomorrow.month, next_month.month) == (0, 5, 0)
 
 
-def test_calls_under_way_and_lost_ones_are_told_apart(record: Record) -> None:
+def test_calls_under_way_and_lost_ones_are_told_apart(record: OpenedRecord) -> None:
     played(record)
     call = {"round_id": 1, "entrant_id": 2, "provider": "demo", "holder": "me", "made_at": NOW}
     put(record, ReservationRow.__table__, **call, worst=900, beat=1)
@@ -123,7 +122,7 @@ def test_calls_under_way_and_lost_ones_are_told_apart(record: Record) -> None:
     assert seen(record).under_way == CallsUnderWay(2, 900, 1, 70)
 
 
-def test_who_holds_the_lease_leads_while_alive(record: Record) -> None:
+def test_who_holds_the_lease_leads_while_alive(record: OpenedRecord) -> None:
     played(record)
     put(
         record,
@@ -144,13 +143,15 @@ def test_who_holds_the_lease_leads_while_alive(record: Record) -> None:
     assert not late.alive
 
 
-def test_a_process_of_this_machine_that_has_ended_does_not_lead_and_oneself_does(record: Record) -> None:
+def test_a_process_of_this_machine_that_has_ended_does_not_lead_and_oneself_does(
+    record: OpenedRecord,
+) -> None:
     me = holder_name()
     put(record, LeaseRow.__table__, name="scheduler", token=1, holder=me, beat=3, renewed_at=FAR)
     assert [leader.alive for x in ("", me) if (leader := seen(record, me=x).leader)] == [False, True]
 
 
-def test_jobs_tell_when_they_were_done_and_what_they_read(record: Record) -> None:
+def test_jobs_tell_when_they_were_done_and_what_they_read(record: OpenedRecord) -> None:
     played(record)
     later = NOW + 2 * HOUR
     put(
@@ -176,7 +177,7 @@ def test_jobs_tell_when_they_were_done_and_what_they_read(record: Record) -> Non
     assert status.backup.ended_at == NOW
 
 
-def test_what_was_set_aside_counts_for_a_day(record: Record) -> None:
+def test_what_was_set_aside_counts_for_a_day(record: OpenedRecord) -> None:
     asides = [QuarantinedRecord("sky", name, "quote", "crossed", "…") for name in ("a", "b")]
     record.quarantine(asides, NOW)
     record.quarantine([QuarantinedRecord("sky", "", "page", "timeout", "…")], NOW + 20 * HOUR)
@@ -196,12 +197,12 @@ def test_older_cohorts_have_no_rounds_once_enough_newer_ones_have_started() -> N
     assert len(expected_rounds(replace(one, paused_at=NOW + 3 * WEEK), starts, keep=5)) == 3
 
 
-def test_a_cohort_that_has_ended_counts_with_the_rounds_it_played(record: Record) -> None:
+def test_a_cohort_that_has_ended_counts_with_the_rounds_it_played(record: OpenedRecord) -> None:
     stored = begun(record, replace(a_cohort(["bob"]), rounds=1))
     asyncio.run(play_round(stored, 1, a_world(LittleVenue(), AGENTS), record))
-    record.write(pause_cohort, stored.id, NOW - WEEK)  # by the real clock, behind that of a made-up world
+    record.pause(stored.id, NOW - WEEK)  # by the real clock, behind that of a made-up world
     paused = seen(record, live=False).calendar
-    record.write(end_cohort, stored.id, NOW)
+    record.end(stored.id, NOW)
     status = seen(record, live=False)
     assert (paused.due, status.calendar.due, status.calendar.done, status.playing) == (1, 1, 1, ())
     assert status.word == "ok"
@@ -252,7 +253,7 @@ def test_every_question_goes_by_an_index(copy: Path) -> None:
     assert all("COVERING INDEX" in plan for plan, _ in steps if plan.startswith("SCAN turn"))
 
 
-def test_the_command_says_it_in_words_and_as_json(record: Record, tmp_path: Path) -> None:
+def test_the_command_says_it_in_words_and_as_json(record: OpenedRecord, tmp_path: Path) -> None:
     played(record)
     database = ["--database", str(tmp_path / "arena.db")]
     told = CliRunner().invoke(app, ["status", *database])

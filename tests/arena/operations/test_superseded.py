@@ -15,18 +15,17 @@ from arena.operations.jobs import JOB_FUNCTIONS, JobContext, marks
 from arena.operations.leader import LEADER_LEASE
 from arena.operations.progress import RunEvent
 from arena.operations.run import Run, run
-from arena.record.model.cohort import JobState
-from arena.record.record import Record
-from arena.record.write.operations import LeaseLost, put_job, take_lease
+from arena.record.write.operations import LeaseLost
 from arena.record.write.sync import VenueSource
 from tests.arena.config_files import MARKS_ONLY
 from tests.builders import NOW
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, says
+from tests.records.opened_record import OpenedRecord
 
 
-def taken_over(record: Record) -> None:
+def taken_over(record: Any) -> None:
     """Let another process lead from now on."""
-    record.write_unfenced(take_lease, LEADER_LEASE, "elsewhere.invalid/1/x", lambda _: True)
+    record.take_lease(LEADER_LEASE, "elsewhere.invalid/1/x", gone=True)
 
 
 async def ends_in_time(context: JobContext, _at: datetime) -> str:
@@ -37,14 +36,15 @@ async def ends_in_time(context: JobContext, _at: datetime) -> str:
 
 async def writes_too_late(context: JobContext, at: datetime) -> str:
     """Write after another process took over."""
-    taken_over(context.record)
-    context.record.write(put_job, JobState("late", at, at))
+    record: Any = context.record
+    taken_over(record)
+    record.put_job("late", at)
     return "done"
 
 
 @pytest.mark.parametrize("job", [ends_in_time, writes_too_late])
 def test_a_leader_that_was_taken_over_reports_that_and_no_trouble(
-    job: Any, record: Record, tmp_path: Path
+    job: Any, record: OpenedRecord, tmp_path: Path
 ) -> None:
     (tmp_path / "config.yaml").write_text(MARKS_ONLY, "utf-8")
     events: list[str] = []
@@ -60,11 +60,11 @@ def test_a_leader_that_was_taken_over_reports_that_and_no_trouble(
     assert events == ["started", "superseded"]
 
 
-def test_marking_cohorts_stops_at_the_first_that_another_process_has(record: Record) -> None:
+def test_marking_cohorts_stops_at_the_first_that_another_process_has(record: OpenedRecord) -> None:
     """It is no fault of that cohort."""
     for number in (1, 2):
         begun(record, replace(a_cohort(["ann"]), number=number))
-    record.write(take_lease, LEADER_LEASE, "here", lambda _: True)
+    record.take_lease(LEADER_LEASE, "here", gone=True)
     taken_over(record)
     context = JobContext(
         cast("Config", None),

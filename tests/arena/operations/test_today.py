@@ -16,7 +16,6 @@ from arena.operations.today import BOARD_WIDTH, PASSING, board_lines, tasks_for
 from arena.record.model.cohort import JobState
 from arena.record.model.incident import LASTING_KINDS
 from arena.record.model.status import AgentAnswers
-from arena.record.record import Record
 from arena.record.write.operations import read_recent_incidents
 from arena.record.write.sync import VenueSource
 from arena.rounds.round import play_round
@@ -26,6 +25,7 @@ from arena.scores.verdict import Candidate, SeasonState, Verdict, make_verdict
 from tests.arena.config_files import SMALL, write
 from tests.builders import NOW
 from tests.records.little_world import LittleVenue, a_world, begun_live, says
+from tests.records.opened_record import OpenedRecord
 
 DAY = timedelta(days=1)
 ROOM = Surroundings(free=10**12)
@@ -124,7 +124,7 @@ def test_a_board_without_a_verdict_says_that_nothing_has_resolved() -> None:
     assert board_lines(Leaderboard(None, None, ()))[0] == Verdict().sentence
 
 
-def test_once_a_week_the_webhook_hears_of_it(record: Record, tmp_path: Path) -> None:
+def test_once_a_week_the_webhook_hears_of_it(record: OpenedRecord, tmp_path: Path) -> None:
     stored = begun_live(record, "ann")
     world = a_world(LittleVenue(), {"ann": says("0.7")}, now=NOW)
     asyncio.run(play_round(stored, 1, world, record))

@@ -36,10 +36,10 @@ from arena.record.model.calendar import Cadence, Calendar
 from arena.record.model.cohort import JobState
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.progress import BegunRound, CohortProgress
-from arena.record.record import Record
 from tests.arena.config_files import MARKS_ONLY
 from tests.builders import NOW
 from tests.records.little_world import a_cohort, live
+from tests.records.opened_record import OpenedRecord
 
 SECOND = timedelta(seconds=1)
 HOUR = timedelta(hours=1)
@@ -167,7 +167,7 @@ def test_told_to_stop_it_waits_no_longer_and_what_is_no_schedule_any_more_has_no
 @pytest.mark.usefixtures("patient")
 def test_arena_run_is_woken_by_the_scheduler_until_a_failing_job_is_done(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(MARKS_ONLY, "utf-8")
-    record = Record.open(str(tmp_path / "arena.db"))
+    record = OpenedRecord.at(tmp_path / "arena.db")
     events = list[str]()
 
     async def marks(_site: JobContext, _at: datetime) -> str:
@@ -207,7 +207,7 @@ class BrokenOnce:
 
 def test_a_step_that_fails_is_reported_and_followed_by_another(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(MARKS_ONLY, "utf-8")
-    record = Record.open(str(tmp_path / "arena.db"))
+    record = OpenedRecord.at(tmp_path / "arena.db")
     broken = BrokenOnce()
     failures = list[str]()
 

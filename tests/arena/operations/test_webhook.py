@@ -61,8 +61,6 @@ from arena.record.model.incident import (
     wrong_keys,
 )
 from arena.record.model.status import CatalogueRead
-from arena.record.record import Record
-from arena.record.write.operations import read_recent_incidents
 from arena.rounds.round import play_round
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow
 from arena.scores.verdict import Verdict
@@ -71,6 +69,7 @@ from markets.venue import VenueError
 from tests.arena.config_files import SMALL, mistakes, write
 from tests.builders import NOW
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, incidents_of, says
+from tests.records.opened_record import OpenedRecord
 from tests.serving import Reply as Answer
 from tests.serving import Request, Server, serving
 
@@ -98,11 +97,11 @@ class Receiver(Server):
         return [json.loads(request.body) for request in self.got]
 
 
-def tell_all(record: Record, url: str, at: datetime = NOW, seconds: float = 5) -> list[str]:
+def tell_all(record: OpenedRecord, url: str, at: datetime = NOW, seconds: float = 5) -> list[str]:
     return asyncio.run(send_due(record, Webhook(url), at, seconds))
 
 
-def test_what_has_happened_arrives_as_json_and_once(record: Record) -> None:
+def test_what_has_happened_arrives_as_json_and_once(record: OpenedRecord) -> None:
     note_venue(record, "sky", NOW, DOWN)
     with serving(Receiver()) as receiver:
         for _ in range(2):
@@ -145,7 +144,7 @@ def test_what_has_happened_arrives_as_json_and_once(record: Record) -> None:
     ids=["500", "404", "429", "reset", "drop", "hang", "late"],
 )
 def test_a_message_that_does_not_arrive_is_put_off_with_the_reason(
-    record: Record, answer: Answer, words: str
+    record: OpenedRecord, answer: Answer, words: str
 ) -> None:
     note_venue(record, "sky", NOW, DOWN)
     with serving(Receiver(answer)) as receiver:
@@ -159,14 +158,14 @@ def test_a_message_that_does_not_arrive_is_put_off_with_the_reason(
 
 
 def test_it_is_sent_again_after_pauses_that_grow_also_by_another_process(
-    record: Record, tmp_path: Path
+    record: OpenedRecord, tmp_path: Path
 ) -> None:
     note_venue(record, "sky", NOW, DOWN)
     at = NOW
     pauses = list[float]()
     with serving(Receiver(*[Answer(b"", 503)] * 4, OK)) as receiver:
         for _ in range(5):
-            again = Record.open(str(tmp_path / "arena.db"))
+            again = OpenedRecord.at(tmp_path / "arena.db")
             tell_all(again, receiver.url, at)
             next_at = incidents_of(again)[0].next_try_at
             again.close()
@@ -178,7 +177,7 @@ def test_it_is_sent_again_after_pauses_that_grow_also_by_another_process(
     assert len({message["id"] for message in receiver.said}) == 1
 
 
-def test_it_is_sent_again_at_once_after_the_clock_went_back(record: Record) -> None:
+def test_it_is_sent_again_at_once_after_the_clock_went_back(record: OpenedRecord) -> None:
     note_venue(record, "sky", NOW, DOWN)
     with serving(Receiver(Answer(b"", 503), OK)) as receiver:
         tell_all(record, receiver.url)
@@ -186,14 +185,14 @@ def test_it_is_sent_again_at_once_after_the_clock_went_back(record: Record) -> N
     assert len(receiver.got) == 2
 
 
-def test_who_asks_for_more_time_is_given_it(record: Record) -> None:
+def test_who_asks_for_more_time_is_given_it(record: OpenedRecord) -> None:
     note_venue(record, "sky", NOW, DOWN)
     with serving(Receiver(Answer(b"", 429, {"Retry-After": "600"}))) as receiver:
         tell_all(record, receiver.url)
     assert incidents_of(record)[0].next_try_at == NOW + timedelta(seconds=600)
 
 
-def test_after_a_day_it_is_given_up_and_that_is_said(record: Record) -> None:
+def test_after_a_day_it_is_given_up_and_that_is_said(record: OpenedRecord) -> None:
     note_venue(record, "sky", NOW, DOWN)
     at = NOW
     said = list[str]()
@@ -207,7 +206,7 @@ def test_after_a_day_it_is_given_up_and_that_is_said(record: Record) -> None:
     assert all("retrying in" in words for words in said[:-1])
 
 
-def test_a_redirect_is_not_followed(record: Record) -> None:
+def test_a_redirect_is_not_followed(record: OpenedRecord) -> None:
     note_venue(record, "sky", NOW, DOWN)
     elsewhere = Receiver()
     moved = Answer(b"", 307, {"Location": elsewhere.url})
@@ -217,7 +216,7 @@ def test_a_redirect_is_not_followed(record: Record) -> None:
     assert elsewhere.got == []
 
 
-def test_where_nobody_listens_that_is_said(record: Record) -> None:
+def test_where_nobody_listens_that_is_said(record: OpenedRecord) -> None:
     note_venue(record, "sky", NOW, DOWN)
     (said,) = tell_all(record, "http://127.0.0.1:9")
     assert "http://127.0.0.1:9 can't be reached" in said
@@ -238,7 +237,7 @@ def test_text_from_outside_is_no_markup_and_no_novel() -> None:
 
 
 def test_the_address_is_a_secret_that_nothing_tells(
-    record: Record, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    record: OpenedRecord, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     note_venue(record, "sky", NOW, VenueError("refused", f"sky said {CANARY} and key canary-key-1"))
@@ -296,7 +295,7 @@ def test_a_variable_that_is_not_set_is_an_error_also_later() -> None:
     assert webhook_of(WatchSection(), {}) is None
 
 
-def test_a_webhook_that_hangs_holds_no_round_up_and_no_stop(record: Record) -> None:
+def test_a_webhook_that_hangs_holds_no_round_up_and_no_stop(record: OpenedRecord) -> None:
     async def play() -> None:
         stop = asyncio.Event()
         note_venue(record, "sky", NOW, DOWN)
@@ -319,7 +318,7 @@ def test_a_webhook_that_hangs_holds_no_round_up_and_no_stop(record: Record) -> N
     assert len(said) in (1, 2)
 
 
-def test_messages_are_sent_as_they_come_up_and_a_last_time_at_the_end(record: Record) -> None:
+def test_messages_are_sent_as_they_come_up_and_a_last_time_at_the_end(record: OpenedRecord) -> None:
     async def play() -> None:
         stop = asyncio.Event()
         task = asyncio.create_task(
@@ -337,7 +336,7 @@ def test_messages_are_sent_as_they_come_up_and_a_last_time_at_the_end(record: Re
     assert said == []
 
 
-def test_without_a_webhook_messages_are_let_go(record: Record) -> None:
+def test_without_a_webhook_messages_are_let_go(record: OpenedRecord) -> None:
     async def play() -> None:
         stop = asyncio.Event()
         stop.set()
@@ -349,11 +348,11 @@ def test_without_a_webhook_messages_are_let_go(record: Record) -> None:
     with serving(Receiver()) as receiver:
         assert tell_all(record, receiver.url) == []
     assert (said, receiver.got) == ([], [])
-    assert "no webhook" in incident_line(record.read(read_recent_incidents, 1)[0])
+    assert "no webhook" in incident_line(record.incidents(1)[0])
 
 
 def test_a_record_that_can_not_be_used_is_said_and_stops_nothing(tmp_path: Path) -> None:
-    record = Record.open(str(tmp_path / "broken.db"))
+    record = OpenedRecord.at(tmp_path / "broken.db")
 
     async def play() -> None:
         stop = asyncio.Event()
@@ -442,7 +441,7 @@ def test_the_command_sends_a_test_and_shows_no_address(tmp_path: Path) -> None:
     assert (none.exit_code, json.loads(none.output)["error"]["code"]) == (1, "no_webhook")
 
 
-def test_the_command_lists_what_has_happened(record: Record, tmp_path: Path) -> None:
+def test_the_command_lists_what_has_happened(record: OpenedRecord, tmp_path: Path) -> None:
     note_venue(record, "sky", NOW, DOWN)
     database = ["--database", str(tmp_path / "arena.db")]
     told = CliRunner().invoke(app, ["status", "--incidents", *database])
@@ -457,7 +456,7 @@ BAD = Answer(b"", 500)
 SOON = timedelta(milliseconds=10)
 
 
-def pings(record: Record, receiver: Receiver, done: Callable[[], bool], good: bool = True) -> list[str]:
+def pings(record: OpenedRecord, receiver: Receiver, done: Callable[[], bool], good: bool = True) -> list[str]:
     """Return what is sent while steps succeed, until something is done."""
 
     async def play() -> list[str]:
@@ -479,12 +478,12 @@ def pings(record: Record, receiver: Receiver, done: Callable[[], bool], good: bo
     return asyncio.run(play())
 
 
-def incidents(record: Record) -> list[tuple[str, bool]]:
-    return [(x.incident.kind, x.ended_at is None) for x in record.read(read_recent_incidents, 9)]
+def incidents(record: OpenedRecord) -> list[tuple[str, bool]]:
+    return [(x.incident.kind, x.ended_at is None) for x in record.incidents(9)]
 
 
 def test_what_does_not_answer_is_tried_again_told_once_and_over_when_it_does(
-    record: Record, monkeypatch: pytest.MonkeyPatch
+    record: OpenedRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sending, "PING_EVERY", SOON)
     monkeypatch.setattr(sending, "PING_PAUSES", (SOON, SOON))
@@ -497,7 +496,7 @@ def test_what_does_not_answer_is_tried_again_told_once_and_over_when_it_does(
     assert not any(request.body for request in receiver.got)
 
 
-def test_without_a_good_step_nothing_is_sent(record: Record) -> None:
+def test_without_a_good_step_nothing_is_sent(record: OpenedRecord) -> None:
     with serving(Receiver()) as receiver:
         assert pings(record, receiver, lambda: False, good=False) == []
     assert receiver.got == []

@@ -10,16 +10,14 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import strategies as st
 
-from arena.record.record import Record
-from arena.record.schema.database import connect
-from arena.record.write.cohorts import add_cohort, add_snapshot
+from arena.record.write.cohorts import add_snapshot
 from arena.record.write.sync import VenueSource, add_catalogue
 from markets.hashes import digest
 from markets.model import Listing, MarketId, Quote, Snapshot
-from portfolio.ledger import open_account
 from portfolio.rules import SEED
 from tests.builders import NOW, a_market
 from tests.records.full_record import PROMPT, a_cohort
+from tests.records.opened_record import OpenedRecord
 
 MARKETS = tuple(MarketId(f"sky:{name}") for name in ("fog", "mist", "dew"))
 LONGEST = 8
@@ -72,16 +70,16 @@ def histories(draw: st.DrawFn) -> list[Look]:
     ]
 
 
-def begun(empty: Path, path: Path) -> Record:
+def begun(empty: Path, path: Path) -> OpenedRecord:
     """Return a new record with a cohort that can take snapshots."""
-    record = Record(connect(shutil.copy(empty, path)))
+    record = OpenedRecord.join(str(shutil.copy(empty, path)))
     cohort = replace(a_cohort(1, NOW, SEED, "ann"), stamp="live")  # looked at as it pleases
-    record.write(add_cohort, cohort, {digest(PROMPT): PROMPT}, {"ann": open_account(cohort.bankroll, NOW)})
+    record.start(cohort, {digest(PROMPT): PROMPT})
     return record
 
 
 @contextmanager
-def played(empty: Path, looks: Sequence[Look]) -> Iterator[Record]:
+def played(empty: Path, looks: Sequence[Look]) -> Iterator[OpenedRecord]:
     """Yield a record of its own with these looks in it."""
     with TemporaryDirectory() as folder, closing(begun(empty, Path(folder) / "record.db")) as record:
         for look in looks:
@@ -89,7 +87,7 @@ def played(empty: Path, looks: Sequence[Look]) -> Iterator[Record]:
         yield record
 
 
-def keep(record: Record, look: Look) -> None:
+def keep(record: OpenedRecord, look: Look) -> None:
     """Write one look into the record."""
     if look.sync:
         record.write(add_catalogue, VenueSource("sky", "live"), look.listings, minute(look.minute))

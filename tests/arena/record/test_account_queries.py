@@ -16,12 +16,12 @@ from arena.record.queries.progress import (
     status_counts,
 )
 from arena.record.queries.settlements import read_owed
-from arena.record.record import Record
 from arena.record.schema.database import connect, reading
 from arena.rounds.season import count_open_positions, read_newest_snapshot_times
 from dashboard.cohorts import read_equity_curves
 from tests.arena.operations.test_status import asked, plans
 from tests.records.full_record import build, week
+from tests.records.opened_record import OpenedRecord
 
 
 @pytest.mark.parametrize("weeks", range(1, 6))
@@ -35,7 +35,7 @@ def test_open_positions_are_the_lots_that_the_ledgers_fold_to(weeks: int, tmp_pa
 
 
 def test_turns_are_counted_by_round_and_by_version(built: Path) -> None:
-    record = Record(connect(built, read_only=True))
+    record = OpenedRecord(connect(built, read_only=True))
     with record.reading() as connection:
         first, second = (read_played_turns(connection, stored.id) for stored in record.cohorts())
         looked = read_newest_snapshot_times(connection)

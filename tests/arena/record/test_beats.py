@@ -7,13 +7,13 @@ import pytest
 from sqlalchemy import Connection, Engine
 
 from arena.record.files.backup import backup
-from arena.record.record import Record
 from arena.record.schema.database import connect, open_read_only, reading, upgrade
 from arena.verify import verify
 from arena.verify.content import verified_content
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.records.full_record import SUN, Season, a_cohort, the_book
+from tests.records.opened_record import OpenedRecord
 
 PAST, FUTURE = "2001-01-01T00:00:00.000000Z", "2999-01-01T00:00:00.000000Z"
 TIME = {"sqlite": "TEXT", "postgresql": "TIMESTAMP WITH TIME ZONE"}
@@ -61,7 +61,7 @@ def read(engine: Engine, query: str) -> list[tuple[object, ...]]:
 
 
 def test_what_had_expired_is_free_and_what_had_not_is_held(database: str, tmp_path: Path) -> None:
-    record = Record.open(database)
+    record = OpenedRecord.at(database)
     season = Season(record)
     season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob"))
     season.look(1, NOW, the_book(SUN, NOW))

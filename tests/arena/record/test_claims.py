@@ -29,7 +29,6 @@ from arena.record.model.lease import (
     process_state,
 )
 from arena.record.queries.cohorts import count_facts, read_calls, read_rounds, read_turn_statuses
-from arena.record.record import Record
 from arena.record.write.calls import add_call
 from arena.record.write.cohorts import end_cohort, put_marks
 from arena.record.write.operations import LeaseLost, release_lease, renew_lease, take_lease
@@ -37,6 +36,7 @@ from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, usd
 from tests.records.full_record import SUN, Season, a_cohort, decides, said, the_book
+from tests.records.opened_record import OpenedRecord
 
 
 def gone(*holders: str) -> Callable[[Hold], bool]:
@@ -50,36 +50,36 @@ def nobody(hold: Hold) -> bool:
 
 
 @pytest.fixture
-def record(tmp_path: Path) -> Record:
+def record(tmp_path: Path) -> OpenedRecord:
     """Return a record with a round that waits for two turns."""
     return waiting(tmp_path / "record.db")
 
 
-def waiting(path: Path) -> Record:
+def waiting(path: Path) -> OpenedRecord:
     """Return a new record with a round that waits for two turns."""
-    season = Season(Record.open(str(path)))
+    season = Season(OpenedRecord.at(path))
     season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob"))
     season.look(1, NOW, the_book(SUN, NOW))
     return season.record
 
 
-def claim(record: Record, holder: str, dead: Callable[[Hold], bool] = nobody) -> dict[int, int]:
+def claim(record: OpenedRecord, holder: str, dead: Callable[[Hold], bool] = nobody) -> dict[int, int]:
     return record.write(claim_turns, 1, [1, 2], holder, dead)
 
 
-def play(record: Record, token: int, entrant: int = 1) -> set[int]:
+def play(record: OpenedRecord, token: int, entrant: int = 1) -> set[int]:
     turn = Turn("ann", usd(10_000), decides(sun="0.5"))
     return record.add_turns(1, (1, 1), [TurnUnderClaim(entrant, token, turn)], "1")
 
 
-def test_the_first_to_come_has_the_turn(record: Record) -> None:
+def test_the_first_to_come_has_the_turn(record: OpenedRecord) -> None:
     assert claim(record, "one") == {1: 1, 2: 1}
     assert claim(record, "two") == {}
     play(record, 1)
     assert record.read(read_turn_statuses, 1) == {1: "played"}
 
 
-def test_a_claim_lasts_until_it_is_let_go_of_or_taken_over(record: Record) -> None:
+def test_a_claim_lasts_until_it_is_let_go_of_or_taken_over(record: OpenedRecord) -> None:
     tokens = claim(record, "one")
     assert record.write_unfenced(renew_claims, 1, tokens) == {1, 2}
     assert claim(record, "two") == {}
@@ -89,7 +89,7 @@ def test_a_claim_lasts_until_it_is_let_go_of_or_taken_over(record: Record) -> No
     assert record.write_unfenced(renew_claims, 1, {}) == set()
 
 
-def test_a_turn_that_was_played_meanwhile_is_not_taken_over(record: Record) -> None:
+def test_a_turn_that_was_played_meanwhile_is_not_taken_over(record: OpenedRecord) -> None:
     claim(record, "one")
     play(record, 1)
     assert claim(record, "two", gone("one")) == {2: 2}
@@ -98,7 +98,7 @@ def test_a_turn_that_was_played_meanwhile_is_not_taken_over(record: Record) -> N
     assert claim(record, "two") == {2: 3}, "one that failed may be tried again"
 
 
-def test_a_turn_that_failed_may_be_tried_again_by_anyone_at_once(record: Record) -> None:
+def test_a_turn_that_failed_may_be_tried_again_by_anyone_at_once(record: OpenedRecord) -> None:
     claim(record, "one")
     failed = Turn("bob", usd(10_000), decides(status="failed"))
     assert record.add_turns(1, (1, 1), [TurnUnderClaim(2, 1, failed)], "1") == {2}
@@ -107,7 +107,7 @@ def test_a_turn_that_failed_may_be_tried_again_by_anyone_at_once(record: Record)
     assert claim(record, "three") == {}
 
 
-def test_a_worker_back_from_the_dead_writes_nothing(record: Record) -> None:
+def test_a_worker_back_from_the_dead_writes_nothing(record: OpenedRecord) -> None:
     claim(record, "one")
     claim(record, "two", gone("one"))
     assert play(record, 1) == set()
@@ -116,7 +116,7 @@ def test_a_worker_back_from_the_dead_writes_nothing(record: Record) -> None:
     assert record.read(read_turn_statuses, 1) == {1: "played"}
 
 
-def test_of_turns_that_end_together_those_whose_claims_hold_are_written(record: Record) -> None:
+def test_of_turns_that_end_together_those_whose_claims_hold_are_written(record: OpenedRecord) -> None:
     claim(record, "one")
     record.write(claim_turns, 1, [2], "two", gone("one"))
     turns = [
@@ -126,18 +126,18 @@ def test_of_turns_that_end_together_those_whose_claims_hold_are_written(record: 
     assert record.read(read_turn_statuses, 1) == {1: "played"}
 
 
-def test_nobody_plays_without_a_claim(record: Record) -> None:
+def test_nobody_plays_without_a_claim(record: OpenedRecord) -> None:
     assert play(record, 1) == set()
 
 
 @pytest.fixture(scope="module")
-def lasting(tmp_path_factory: pytest.TempPathFactory) -> Record:
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> OpenedRecord:
     """Return a record for many examples."""
     return waiting(tmp_path_factory.mktemp("claims") / "record.db")
 
 
 @given(steps=st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.booleans()), max_size=12))
-def test_tokens_only_grow_and_one_holds(steps: list[tuple[str, bool, bool]], lasting: Record) -> None:
+def test_tokens_only_grow_and_one_holds(steps: list[tuple[str, bool, bool]], lasting: OpenedRecord) -> None:
     last = claim(lasting, "new", gone("new", "a", "b", "c"))[1]
     held: str | None = "new"
     for holder, lets_go, dead in steps:
@@ -151,17 +151,17 @@ def test_tokens_only_grow_and_one_holds(steps: list[tuple[str, bool, bool]], las
             held = None
 
 
-def take(record: Record, holder: str, dead: Callable[[Hold], bool] = nobody) -> int | None:
+def take(record: OpenedRecord, holder: str, dead: Callable[[Hold], bool] = nobody) -> int | None:
     return record.write_unfenced(take_lease, "scheduler", holder, dead)
 
 
-def test_the_first_to_come_is_on_duty_and_the_second_stands_by(record: Record) -> None:
+def test_the_first_to_come_is_on_duty_and_the_second_stands_by(record: OpenedRecord) -> None:
     assert take(record, "one") == 1
     assert take(record, "two") is None
     assert record.write_unfenced(take_lease, "janitor", "two", nobody) == 1, "another duty"
 
 
-def test_a_duty_is_taken_over_when_it_was_let_go_or_its_holder_is_dead(record: Record) -> None:
+def test_a_duty_is_taken_over_when_it_was_let_go_or_its_holder_is_dead(record: OpenedRecord) -> None:
     take(record, "one")
     assert take(record, "two", gone("one")) == 2
     record.write_unfenced(release_lease, "scheduler", 2)
@@ -170,7 +170,7 @@ def test_a_duty_is_taken_over_when_it_was_let_go_or_its_holder_is_dead(record: R
     assert take(record, "four") == 5, "who comes back under its own name has a new token"
 
 
-def test_who_renews_stays_and_who_was_replaced_is_told(record: Record) -> None:
+def test_who_renews_stays_and_who_was_replaced_is_told(record: OpenedRecord) -> None:
     take(record, "one")
     assert record.write_unfenced(renew_lease, "scheduler", 1)
     assert take(record, "two") is None
@@ -184,7 +184,7 @@ def test_who_renews_stays_and_who_was_replaced_is_told(record: Record) -> None:
 def test_tokens_of_a_duty_only_grow_and_one_holds(
     steps: list[tuple[str, bool, bool]], empty: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    record = Record.open(str(shutil.copy(empty, tmp_path_factory.mktemp("duty") / "record.db")))
+    record = OpenedRecord.at(shutil.copy(empty, tmp_path_factory.mktemp("duty") / "record.db"))
     held: tuple[str, int] | None = None
     last = 0
     for holder, lets_go, dead in steps:
@@ -199,7 +199,7 @@ def test_tokens_of_a_duty_only_grow_and_one_holds(
     record.close()
 
 
-def test_who_was_replaced_writes_no_fact_but_keeps_what_was_paid(record: Record) -> None:
+def test_who_was_replaced_writes_no_fact_but_keeps_what_was_paid(record: OpenedRecord) -> None:
     late = record.fenced("scheduler", take(record, "one") or 0)
     token = late.write(claim_turns, 1, [1], "one", nobody)[1]
     turn = TurnUnderClaim(1, token, Turn("ann", usd(10_000), decides(sun="0.5")))

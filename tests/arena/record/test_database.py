@@ -18,7 +18,6 @@ from sqlalchemy import Connection, Engine, text
 from arena.errors import ArenaError
 from arena.record.model.lease import LEASE_LENGTH
 from arena.record.queries import cohorts
-from arena.record.record import Record
 from arena.record.schema.cohort import PromptRow
 from arena.record.schema.database import (
     LONGEST_CHANGE,
@@ -37,6 +36,7 @@ from arena.record.write.cohorts import end_cohort
 from arena.record.write.turn_queue import open_queue
 from markets.hashes import digest
 from tests.builders import NOW
+from tests.records.opened_record import OpenedRecord, new_record
 
 ODD = [
     "plain.db",
@@ -55,7 +55,7 @@ ODD = [
 def test_any_file_name_will_do_and_of_looking_no_file_is_left(name: str, tmp_path: Path) -> None:
     path = tmp_path / "a folder%" / name
     path.parent.mkdir()
-    Record.open(str(path)).close()
+    new_record(path)
     before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
     assert list(before) == [name]
     with open_read_only(str(path)) as engine, reading(engine) as connection:
@@ -68,7 +68,7 @@ def test_a_new_record_waits_for_another_process_that_makes_it_too(tmp_path: Path
     other.execute("BEGIN IMMEDIATE")  # as it does to change the journal's mode
     committing = Timer(0.2, other.execute, ["COMMIT"])
     committing.start()
-    Record.open(str(tmp_path / "a.db")).close()
+    new_record(tmp_path / "a.db")
     committing.join()
     assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     other.close()
@@ -85,7 +85,7 @@ def test_a_url_is_taken_as_it_is() -> None:
 def code_of(path: Path | str, *, read_only: bool) -> str:
     """Return the code of the error that opening raises."""
     with pytest.raises(ArenaError) as caught:
-        connect(path, read_only=True) if read_only else Record.open(str(path))
+        connect(path, read_only=True) if read_only else OpenedRecord.at(path)
     assert str(path) in caught.value.message
     assert caught.value.hint
     return caught.value.code
@@ -135,13 +135,13 @@ def test_a_record_of_a_newer_arena(read_only: bool, copy: Path) -> None:
     database.commit()
     database.close()
     with pytest.raises(ArenaError) as caught:
-        connect(copy, read_only=True) if read_only else Record.open(str(copy))
+        connect(copy, read_only=True) if read_only else OpenedRecord.at(copy)
     assert caught.value.code == "newer_record"
     assert "9999" in caught.value.message
 
 
 def test_a_reader_sees_one_state_while_another_writes(copy: Path) -> None:
-    record = Record.open(str(copy))
+    record = OpenedRecord.at(copy)
     engine = connect(copy, read_only=True)
     count = "SELECT count(*) FROM cohort WHERE ended_at IS NOT NULL"
     with reading(engine) as connection:
@@ -187,7 +187,7 @@ def silent() -> Iterator[int]:
 def refused(address: str) -> ArenaError:
     """Return the error that opening a record at an address raises, after checking it for the password."""
     with pytest.raises(ArenaError) as caught:
-        Record.open(address)
+        OpenedRecord.at(address)
     assert SECRET not in f"{caught.value.message} {caught.value.hint}"
     return caught.value
 
@@ -229,7 +229,7 @@ def test_a_writer_that_is_suspended_within_a_transaction_holds_no_lock_for_ever(
     new_database: Callable[[], str],
 ) -> None:
     address = new_database()
-    with closing(Record.open(address)) as suspended, closing(Record.open(address)) as other:
+    with closing(OpenedRecord.at(address)) as suspended, closing(OpenedRecord.at(address)) as other:
         suspended.write(keep_prompt, "one")
 
         def change(connection: Connection) -> None:
@@ -248,7 +248,7 @@ def test_a_writer_that_is_suspended_within_a_transaction_holds_no_lock_for_ever(
 
 
 def test_in_a_long_change_a_writer_may_be_silent_for_longer(new_database: Callable[[], str]) -> None:
-    with closing(Record.open(new_database())) as record:
+    with closing(OpenedRecord.at(new_database())) as record:
         usual = record.write(Connection.scalar, IDLE_MS)
 
         def change(connection: Connection) -> int:
@@ -264,7 +264,7 @@ def test_a_writer_that_is_suspended_between_many_rows_holds_no_lock_for_ever(
 ) -> None:
     """Its server waits for the rest of the rows, and does not call it idle."""
     address = new_database()
-    with closing(Record.open(address)) as suspended, closing(Record.open(address)) as other:
+    with closing(OpenedRecord.at(address)) as suspended, closing(OpenedRecord.at(address)) as other:
 
         def change(connection: Connection) -> None:
             assert connection.scalar(text("SHOW transaction_timeout")) == LONGEST_CHANGE
@@ -292,7 +292,7 @@ def test_a_change_that_takes_too_long_is_undone_and_said_so(new_database: Callab
         connection.execute(text("SET LOCAL transaction_timeout = 300"))
         connection.execute(text("SELECT pg_sleep(20)"))
 
-    with closing(Record.open(new_database())) as record:
+    with closing(OpenedRecord.at(new_database())) as record:
         with pytest.raises(ArenaError, match="has ended a change that took too long") as caught:
             record.write(change)
         assert caught.value.code == "unreachable"
@@ -357,7 +357,7 @@ def test_a_fact_that_another_process_wrote_first(copy: Path) -> None:
 
 def test_rows_in_bulk_refuse_a_time_that_nobody_knows(tmp_path: Path) -> None:
     """They go past SQLAlchemy's own types, and still every instant has its zone."""
-    record = Record.open(str(tmp_path / "record.db"))
+    record = OpenedRecord.at(tmp_path / "record.db")
     naive = NOW.replace(tzinfo=None)
     with pytest.raises(ValueError, match="has no time zone"), record.engine.begin() as connection:
         insert_rows(connection, MarketRow.__table__, [{"id": "sim:rain", "first_seen_at": naive}])
@@ -367,7 +367,7 @@ def test_rows_in_bulk_refuse_a_time_that_nobody_knows(tmp_path: Path) -> None:
 
 
 def test_what_somebody_else_is_writing_is_left_alone(tmp_path: Path) -> None:
-    record = Record.open(str(tmp_path / "record.db"))
+    record = OpenedRecord.at(tmp_path / "record.db")
     with record.engine.begin() as connection:
         connection.execute(PromptRow.__table__.insert().values(hash="h", text="t"))
     before = sorted(path.name for path in tmp_path.iterdir())

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.record import Record
 from arena.record.write.turns import TurnUnderClaim
 from portfolio.ledger import LedgerError, fold, post
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, a_bet, usd
 from tests.records.full_record import SUN, Season, a_cohort, decides, the_book, week
+from tests.records.opened_record import OpenedRecord
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def season(path: Path) -> Season:
     """Return a record in which ann and bob have a round to play, and whose accounts were read before."""
-    season = Season(Record.open(str(path)))
+    season = Season(OpenedRecord.at(path))
     season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob"))
     season.look(1, NOW, the_book(SUN, NOW))
     assert season.record.holdings(1)["ann"].cash == usd(10_000)
@@ -31,12 +31,12 @@ def season(path: Path) -> Season:
 def test_what_was_written_here_is_held_as_if_it_was_read_anew(season: Season, path: Path) -> None:
     season.turn(1, "ann", decides(a_bet(100, market=SUN), sun="0.5"))
     season.turn(1, "bob", decides(a_bet(200, market=SUN), sun="0.5"))
-    assert season.record.holdings(1) == Record.open(str(path)).holdings(1)
+    assert season.record.holdings(1) == OpenedRecord.at(path).holdings(1)
     assert [held.cash for held in season.record.holdings(1).values()] == [usd(9_900), usd(9_800)]
 
 
 def test_what_another_process_writes_in_between_is_read(season: Season, path: Path) -> None:
-    other = Season(Record.open(str(path)))
+    other = Season(OpenedRecord.at(path))
     other.turn(1, "ann", decides(a_bet(100, market=SUN), sun="0.5"))
     assert season.record.holdings(1)["ann"].cash == usd(9_900)
     season.look(1, week(1), the_book(SUN, week(1)))
@@ -62,7 +62,7 @@ def test_a_hash_that_is_not_an_entry_s_own_is_found_when_it_is_read(season: Seas
     (entry,) = post(turn.fills, account, NOW, "fill:1")
     season.record.add_entries({1: [replace(entry, hash="0" * 64)]})
     with pytest.raises(LedgerError, match="has the wrong hash"):
-        Record.open(str(path)).holdings(1)
+        OpenedRecord.at(path).holdings(1)
 
 
 def test_folding_what_is_sealed_asks_all_but_the_hash(season: Season) -> None:

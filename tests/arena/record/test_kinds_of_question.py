@@ -18,7 +18,6 @@ from arena.exports.restore import restore
 from arena.record.files.recording import read_sightings
 from arena.record.files.restore import move_record
 from arena.record.hashes import state_hash
-from arena.record.record import Record
 from arena.record.schema.database import connect, open_read_only, reading, upgrade
 from arena.verify import verify
 from arena.verify.checks.schema import TRIGGERS
@@ -31,6 +30,7 @@ from tests.builders import result_of
 from tests.records import mixed_record, question_season
 from tests.records.full_record import week
 from tests.records.mixed_record import CUP, LAUNCH, SALES, build_mixed, play_mixed
+from tests.records.opened_record import OpenedRecord
 from tests.rows import read_only, state_of
 
 ADDED_BY_0013 = (("market_version", "form"), ("resolution", "answer"), ("forecast", "distribution"))
@@ -53,7 +53,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return new_database()
 
 
-def take_back(record: Record) -> None:
+def take_back(record: OpenedRecord) -> None:
     """Make a record what it was under schema 0012."""
     with record.engine.begin() as connection:
         for table, column in ADDED_BY_0013:
@@ -65,7 +65,7 @@ def take_back(record: Record) -> None:
 def test_a_record_of_schema_0012_gets_the_columns_and_keeps_its_hash(address: str, built: Path) -> None:
     with open_read_only(str(built)) as source:
         move_record(source, address, verified_content)
-    record = Record.open(address)
+    record = OpenedRecord.at(address)
     query = TRIGGERS[record.engine.dialect.name]
     with record.reading() as connection:
         before = state_hash(connection)
@@ -89,12 +89,12 @@ def test_questions_of_every_kind_are_added_to_a_record_that_was_of_schema_0012(
 ) -> None:
     with open_read_only(str(empty)) as source:
         move_record(source, address, verified_content)
-    take_back(Record.open(address))
+    take_back(OpenedRecord.at(address))
     engine = connect(address)
     upgrade(engine)
     engine.dispose()
 
-    record = Record.open(address)
+    record = OpenedRecord.at(address)
     play_mixed(record)
     with record.reading() as connection:
         assert verify(connection) == []

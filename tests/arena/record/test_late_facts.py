@@ -10,7 +10,6 @@ import pytest
 
 from agents.toolbox import ToolResult
 from arena.record.model.cohort import NO_EVIDENCE
-from arena.record.record import Record
 from arena.record.write.cohorts import put_marks
 from arena.record.write.evidence import GatheredEvidence, add_evidence
 from arena.record.write.heads import begin_chain, read_newest_head
@@ -18,14 +17,15 @@ from arena.record.write.tools import add_tool_result
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book, the_news
+from tests.records.opened_record import OpenedRecord
 
 ASKED = ("ann", "search", '{"query":"sun"}')
 
 
 @pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
+def record(tmp_path: Path) -> Iterator[OpenedRecord]:
     """Yield a record with a round that is over and one that is not."""
-    with closing(Record.open(str(tmp_path / "record.db"))) as opened:
+    with closing(OpenedRecord.at(tmp_path / "record.db")) as opened:
         season = Season(opened)
         season.start(replace(a_cohort(1, NOW, REALISTIC, "ann"), evidence=NO_EVIDENCE))
         season.look(1, NOW, the_book(SUN, NOW))
@@ -34,19 +34,19 @@ def record(tmp_path: Path) -> Iterator[Record]:
         yield opened
 
 
-def count(record: Record, table: str) -> int:
+def count(record: OpenedRecord, table: str) -> int:
     with record.reading() as connection:
         return int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())
 
 
-def test_a_round_ends_once(record: Record) -> None:
+def test_a_round_ends_once(record: OpenedRecord) -> None:
     """A second process has come to its end too: its head is there already."""
     newest = record.read(read_newest_head)
     record.write(put_marks, 1, {}, 1)
     assert record.read(read_newest_head) == newest
 
 
-def test_the_marks_of_a_round_that_is_over_stay(record: Record) -> None:
+def test_the_marks_of_a_round_that_is_over_stay(record: OpenedRecord) -> None:
     """A process that was stalled has marks from before the last turn, or from before the round was over."""
     marks = count(record, "mark")
     assert marks
@@ -55,19 +55,19 @@ def test_the_marks_of_a_round_that_is_over_stay(record: Record) -> None:
         assert count(record, "mark") == marks
 
 
-def test_nothing_is_gathered_for_a_round_that_is_over(record: Record) -> None:
+def test_nothing_is_gathered_for_a_round_that_is_over(record: OpenedRecord) -> None:
     for round_id in (1, 2):
         record.write(add_evidence, round_id, (1, round_id), GatheredEvidence({SUN: the_news(SUN, NOW)}))
     assert count(record, "gathering") == 1
 
 
-def test_no_tool_tells_anything_in_a_round_that_is_over(record: Record) -> None:
+def test_no_tool_tells_anything_in_a_round_that_is_over(record: OpenedRecord) -> None:
     with pytest.raises(LookupError):
         record.write(add_tool_result, 1, (1, 1), ASKED, ToolResult("It rains."), NOW)
     assert record.write(add_tool_result, 2, (1, 2), ASKED, ToolResult("It rains."), NOW) == "It rains."
 
 
-def test_the_first_head_of_an_older_record_covers_the_rounds_that_are_over(record: Record) -> None:
+def test_the_first_head_of_an_older_record_covers_the_rounds_that_are_over(record: OpenedRecord) -> None:
     """The one that is not gets a head of its own when it ends."""
     record.write(begin_chain, NOW)
     with record.reading() as connection:

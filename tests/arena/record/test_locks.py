@@ -16,7 +16,6 @@ from arena.errors import ArenaError
 from arena.record.model.cohort import Turn
 from arena.record.model.lease import Hold
 from arena.record.model.reservation import Budget, Payer, ReservationRequest, ReservationTerms
-from arena.record.record import Record
 from arena.record.schema.database import UPGRADE_LOCK, upgrade_connection
 from arena.record.write.calls import add_call
 from arena.record.write.cohorts import lock_round, put_marks
@@ -29,6 +28,7 @@ from arena.record.write.turns import TurnUnderClaim, add_turns, claim_turns, ren
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, usd
 from tests.records.full_record import SUN, Season, a_cohort, decides, the_book
+from tests.records.opened_record import OpenedRecord
 
 SECONDS_LEFT = 3_600.0
 ASKED = ReservationRequest(Payer(1, 1), "somewhere", 1, "one", NOW)
@@ -44,7 +44,7 @@ def nobody(hold: Hold) -> bool:
 def address(new_server_record: Callable[[], str]) -> str:
     """Return a record on a server: a round with claims, a duty, a turn at the desk, a provider asked."""
     where = new_server_record()
-    season = Season(Record.open(where))
+    season = Season(OpenedRecord.at(where))
     season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob", "eve"))
     season.look(1, NOW, the_book(SUN, NOW))
 
@@ -58,8 +58,8 @@ def address(new_server_record: Callable[[], str]) -> str:
 
 
 @pytest.fixture
-def record(address: str) -> Iterator[Record]:
-    opened = Record.join(address)
+def record(address: str) -> Iterator[OpenedRecord]:
+    opened = OpenedRecord.join(address)
     yield opened
     opened.close()
 
@@ -107,7 +107,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_until_a_transaction_ends_nobody_else_has(case: str, record: Record) -> None:
+def test_until_a_transaction_ends_nobody_else_has(case: str, record: OpenedRecord) -> None:
     """What was read there is still so when it is written."""
     row = text(f"SELECT 1 FROM {CASES[case].row} FOR NO KEY UPDATE NOWAIT")
     with record.engine.connect() as one, record.engine.connect() as other:
@@ -128,7 +128,7 @@ LOCKS: dict[str, tuple[int, Callable[[Connection], Any]]] = {
 
 
 @pytest.mark.parametrize("what", LOCKS)
-def test_one_transaction_of_a_server_at_a_time_is(what: str, record: Record) -> None:
+def test_one_transaction_of_a_server_at_a_time_is(what: str, record: OpenedRecord) -> None:
     number, does = LOCKS[what]
     is_free = text(f"SELECT pg_try_advisory_xact_lock({number})")
     with record.engine.connect() as one, record.engine.connect() as other:
@@ -138,7 +138,9 @@ def test_one_transaction_of_a_server_at_a_time_is(what: str, record: Record) -> 
         assert other.scalar(is_free) is True
 
 
-def test_who_makes_the_tables_of_the_queue_waits_for_another_that_does(record: Record, address: str) -> None:
+def test_who_makes_the_tables_of_the_queue_waits_for_another_that_does(
+    record: OpenedRecord, address: str
+) -> None:
     database = record.engine.url.database
     with record.engine.connect() as one:
         one.execute(text(f"ALTER DATABASE \"{database}\" SET lock_timeout = '50ms'"))
@@ -154,7 +156,7 @@ def test_who_makes_the_tables_of_the_queue_waits_for_another_that_does(record: R
 WAITING = text("SELECT count(*) FROM pg_stat_activity WHERE datname = :name AND wait_event_type = 'Lock'")
 
 
-def test_of_two_that_claim_a_turn_in_the_same_moment_one_has_it(record: Record) -> None:
+def test_of_two_that_claim_a_turn_in_the_same_moment_one_has_it(record: OpenedRecord) -> None:
     """Both have looked before either has written."""
     with record.engine.connect() as one, record.engine.connect() as looking, ThreadPoolExecutor() as pool:
         assert claim_turns(one, 1, [3], "one", nobody) == {3: 1}

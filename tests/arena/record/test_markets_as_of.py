@@ -7,7 +7,6 @@ from hypothesis import given
 from sqlalchemy import func
 
 from arena.record.queries.markets import read_known_ids, read_listings_as_of, read_quotes_as_of
-from arena.record.record import Record
 from arena.record.schema.typed import select
 from arena.record.schema.world import QuoteRow
 from arena.record.write.sync import VenueSource, add_catalogue
@@ -25,6 +24,7 @@ from tests.arena.record.histories import (
     played,
 )
 from tests.builders import NOW, a_listing, usd
+from tests.records.opened_record import OpenedRecord
 
 FOG, MIST, DEW = MARKETS
 
@@ -44,27 +44,27 @@ def test_a_price_is_the_newest_that_anyone_had_seen_and_snapshots_stay(
 
 
 @pytest.fixture
-def record(empty: Path, tmp_path: Path) -> Record:
+def record(empty: Path, tmp_path: Path) -> OpenedRecord:
     return begun(empty, tmp_path / "record.db")
 
 
-def quote_at(record: Record, market: MarketId, at: int) -> Quote | None:
+def quote_at(record: OpenedRecord, market: MarketId, at: int) -> Quote | None:
     return record.read(read_quotes_as_of, [market], minute(at)).get(market)
 
 
-def rows(record: Record) -> int:
+def rows(record: OpenedRecord) -> int:
     with record.reading() as connection:
         return connection.execute(select(func.count()).select_from(QuoteRow)).scalar_one()
 
 
-def test_a_price_that_stays_is_one_row_and_stays_fresh(record: Record) -> None:
+def test_a_price_that_stays_is_one_row_and_stays_fresh(record: OpenedRecord) -> None:
     for number in range(5):
         keep(record, Look(True, number, {FOG: usd("0.40")}))
     assert rows(record) == 1
     assert quote_at(record, FOG, 9) == Quote(FOG, minute(4), None, None, usd("0.40"))
 
 
-def test_a_late_price_does_not_change_what_a_sync_has_found(record: Record) -> None:
+def test_a_late_price_does_not_change_what_a_sync_has_found(record: OpenedRecord) -> None:
     keep(record, Look(True, 1, {FOG: usd("0.40")}))
     keep(record, Look(True, 9, {FOG: usd("0.40")}))
     keep(record, Look(False, 5, {FOG: usd("0.70")}))
@@ -72,7 +72,7 @@ def test_a_late_price_does_not_change_what_a_sync_has_found(record: Record) -> N
     assert prices == [None, *(usd(price) for price in ("0.4", "0.4", "0.7", "0.7", "0.4", "0.4"))]
 
 
-def test_pages_are_those_of_their_time(record: Record) -> None:
+def test_pages_are_those_of_their_time(record: OpenedRecord) -> None:
     for number, question in ((1, "Fog?"), (4, "Will there be fog?"), (6, "Will there be fog?")):
         listing = a_listing(market=FOG, question=question, at=minute(number))
         record.write(add_catalogue, VenueSource("sky", "live"), [listing], minute(number))

@@ -15,7 +15,6 @@ from arena.record.files import copy as copying
 from arena.record.files import restore as moving
 from arena.record.files.backup import backup, stem_of
 from arena.record.files.restore import move_record, restore
-from arena.record.record import Record
 from arena.record.schema.database import (
     connect,
     newest_schema_version,
@@ -32,6 +31,7 @@ from portfolio.rules import REALISTIC
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW, a_bet
 from tests.records.full_record import SUN, Season, a_cohort, build, decides, replace_cap, the_book, week
+from tests.records.opened_record import OpenedRecord
 from tests.rows import read_only
 
 
@@ -66,7 +66,7 @@ def test_a_season_goes_on_where_it_was_moved_to(there: str, tmp_path: Path) -> N
     """New rows are numbered from where the old ones end, and facts are guarded."""
     build(tmp_path / "week.db", 1).close()
     moved(tmp_path / "week.db", there)
-    with closing(Record.open(there)) as record:
+    with closing(OpenedRecord.at(there)) as record:
         held = record.holdings(1)
         season = Season(record)
         season.start(a_cohort(2, week(1), replace_cap(REALISTIC), "ann"))
@@ -137,7 +137,7 @@ def test_a_backup_of_a_server_is_a_file_of_one_instant(there: str, tmp_path: Pat
     """What is written while it is made is not in it."""
     build(there, 1).close()
     before = hash_of(there)
-    record = Record.open(there)
+    record = OpenedRecord.at(there)
 
     def write(stage: str, done: int, _: int | None) -> None:
         if stage == "copying" and record.cohorts()[0].ended_at is None:

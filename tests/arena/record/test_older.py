@@ -11,12 +11,12 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.record.hashes import state_hash
-from arena.record.record import Record
 from arena.record.schema.codec import cohort_text
 from arena.record.schema.database import FORMER_VERSIONS, connect
 from arena.verify import verify
 from tests.arena.record.older import EXPORT, STATE_HASH, old_record
 from tests.records.full_record import Season, build, play_on
+from tests.records.opened_record import OpenedRecord
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def record(path: Path) -> Iterator[Record]:
-    opened = Record.open(str(path))
+def record(path: Path) -> Iterator[OpenedRecord]:
+    opened = OpenedRecord.at(path)
     yield opened
     opened.close()
 
@@ -50,8 +50,8 @@ def test_a_record_of_a_former_arena_is_refused_and_left_as_it_is(version: str, c
     for opened in (
         lambda: connect(copy, read_only=True),
         lambda: connect(copy, read_only=True, older=True),
-        lambda: Record.open(str(copy)),
-        lambda: Record.join(str(copy)),
+        lambda: OpenedRecord.at(copy),
+        lambda: OpenedRecord.join(str(copy)),
     ):
         with pytest.raises(ArenaError, match=f"schema {version}") as caught:
             opened()
@@ -61,13 +61,13 @@ def test_a_record_of_a_former_arena_is_refused_and_left_as_it_is(version: str, c
     assert copy.read_bytes() == before
 
 
-def test_it_verifies_and_has_the_hash_that_it_had(record: Record) -> None:
+def test_it_verifies_and_has_the_hash_that_it_had(record: OpenedRecord) -> None:
     with record.reading() as connection:
         assert verify(connection) == []
         assert state_hash(connection) == STATE_HASH
 
 
-def test_its_cohorts_read_as_they_were_frozen(record: Record) -> None:
+def test_its_cohorts_read_as_they_were_frozen(record: OpenedRecord) -> None:
     with record.reading() as connection:
         frozen = connection.exec_driver_sql("SELECT frozen FROM cohort ORDER BY number").scalars().all()
     cohorts = [stored.cohort for stored in record.cohorts()]
@@ -76,7 +76,7 @@ def test_its_cohorts_read_as_they_were_frozen(record: Record) -> None:
 
 
 def test_a_season_goes_on_in_mid_cohort_with_newer_code_as_if_nothing_had_been(
-    record: Record, tmp_path: Path
+    record: OpenedRecord, tmp_path: Path
 ) -> None:
     play_on(Season(record, version="2", looks_again=False), weeks=range(2, 5))
     whole = build(tmp_path / "whole.db", looks_again=False)
@@ -97,7 +97,7 @@ ADDED_BY_0006 = {
 def test_a_record_from_before_markets_were_chosen_by_name_gets_the_columns_and_stays_as_it_is(
     copy: Path,
 ) -> None:
-    with Record.open(str(copy)).engine.connect() as connection:
+    with OpenedRecord.at(copy).engine.connect() as connection:
         before = state_hash(connection)
     with closing(sqlite3.connect(copy)) as database:
         for table, names in ADDED_BY_0006.items():
@@ -107,7 +107,7 @@ def test_a_record_from_before_markets_were_chosen_by_name_gets_the_columns_and_s
         database.commit()
     with pytest.raises(ArenaError, match="older arena"):
         connect(copy, read_only=True)
-    record = Record.open(str(copy))
+    record = OpenedRecord.at(copy)
     with record.reading() as connection:
         assert state_hash(connection) == before
         assert verify(connection) == []

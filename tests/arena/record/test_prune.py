@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection
 
 from arena.record.queries.markets import read_quotes_as_of
-from arena.record.record import Record
 from arena.record.schema.cohort import SnapshotItemRow
 from arena.record.schema.typed import select
 from arena.record.schema.world import PruneRow, QuoteRow
@@ -30,6 +29,7 @@ from tests.arena.record.histories import (
 )
 from tests.builders import NOW, usd
 from tests.records.full_record import build
+from tests.records.opened_record import OpenedRecord
 
 FOG, MIST, _ = MARKETS
 
@@ -85,32 +85,32 @@ def test_after_pruning_nothing_is_said_that_was_not_so(
 
 
 @pytest.fixture
-def record(empty: Path, tmp_path: Path) -> Record:
+def record(empty: Path, tmp_path: Path) -> OpenedRecord:
     record = begun(empty, tmp_path / "record.db")
     for number, price in enumerate(("0.1", "0.2", "0.2", "0.3", "0.4")):
         keep(record, Look(number != 1, number, {FOG: usd(price)}))
     return record
 
 
-def pruned(record: Record, older_than: int) -> PruneResult:
+def pruned(record: OpenedRecord, older_than: int) -> PruneResult:
     with record.engine.begin() as connection:
         return prune_quotes(connection, minute(older_than), NOW + timedelta(days=1))
 
 
-def test_it_says_what_goes_and_why_the_others_stay(record: Record) -> None:
+def test_it_says_what_goes_and_why_the_others_stay(record: OpenedRecord) -> None:
     with record.reading() as connection:
         assert plan_pruning(connection, minute(4)) == PruneResult(minute(4), goes=1, used=1, last=1, later=1)
         assert plan_pruning(connection, minute(9)) == PruneResult(minute(9), goes=2, used=1, last=1, later=0)
         assert len(quote_rows(connection)) == 4
 
 
-def test_pruning_twice_is_pruning_once(record: Record) -> None:
+def test_pruning_twice_is_pruning_once(record: OpenedRecord) -> None:
     assert [pruned(record, 9).goes, pruned(record, 9).goes, pruned(record, 3).goes] == [2, 0, 0]
     with record.reading() as connection:
         assert [row.quotes for row in connection.execute(select(PruneRow.__table__))] == [2]
 
 
-def test_prunings_are_numbered(record: Record) -> None:
+def test_prunings_are_numbered(record: OpenedRecord) -> None:
     assert [pruned(record, 3).goes, pruned(record, 9).goes] == [1, 1]
     with record.reading() as connection:
         assert [row.number for row in connection.execute(select(PruneRow.__table__))] == [1, 2]

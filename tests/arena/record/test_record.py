@@ -26,7 +26,6 @@ from arena.record.queries.cohorts import (
     read_unresolved_markets,
 )
 from arena.record.queries.decisions import read_turns
-from arena.record.record import Record
 from arena.record.schema.codec import book_of, book_text, cohort_of, cohort_text
 from arena.record.schema.turn import CallRow, ForecastRow, RejectionRow
 from arena.record.schema.typed import select
@@ -44,17 +43,18 @@ from portfolio.rules import REALISTIC, SEED
 from tests.builders import NOW, a_book, a_market, a_quote, a_resolution, usd
 from tests.records import full_record
 from tests.records.full_record import RAIN, SUN, Season, a_cohort, build, decides, said, the_book, week
+from tests.records.opened_record import OpenedRecord
 
 
 @pytest.fixture
 def season(tmp_path: Path) -> Season:
     """Return an empty record with one cohort."""
-    season = Season(Record.open(str(tmp_path / "record.db")))
+    season = Season(OpenedRecord.at(tmp_path / "record.db"))
     season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob"))
     return season
 
 
-def count(record: Record, table: Table) -> int:
+def count(record: OpenedRecord, table: Table) -> int:
     with record.reading() as connection:
         return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
 
@@ -66,7 +66,7 @@ def test_a_cohort_that_ends_twice_ended_the_first_time(season: Season) -> None:
 
 
 def test_a_record_that_is_closed_gives_back_the_room_for_answers(tmp_path: Path) -> None:
-    record = Record.open(str(tmp_path / "record.db"))
+    record = OpenedRecord.at(tmp_path / "record.db")
     record.hold_room(1)
     assert record.room.close is not None
 
@@ -197,7 +197,7 @@ def test_what_was_spent_is_summed_without_reading_prompts_and_answers(season: Se
 
 
 def test_counts(built: Path) -> None:
-    record = Record.open(str(built))
+    record = OpenedRecord.at(built)
     assert record.read(count_facts) | {"decision_times": 4} == {
         "cohorts": 2,
         "rounds": 6,
@@ -230,13 +230,13 @@ CALLS = st.builds(
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Record:
+def asked(tmp_path_factory: pytest.TempPathFactory) -> OpenedRecord:
     """Return a record with one round, for many calls."""
     return build(tmp_path_factory.mktemp("asked") / "record.db", 1)
 
 
 @given(call=CALLS)
-def test_any_call_comes_back_word_for_word(call: Call, asked: Record) -> None:
+def test_any_call_comes_back_word_for_word(call: Call, asked: OpenedRecord) -> None:
     before = asked.read(read_calls, 1, [1])[1]
     attempt = len(before) + 1  # the same attempt with the same answer would be kept once
     asked.write_unfenced(add_call, 1, 1, attempt, call, NOW)
@@ -292,7 +292,7 @@ WRITTEN = list[tuple[int, Turn]]
 
 
 @pytest.fixture
-def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Record, WRITTEN]:
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[OpenedRecord, WRITTEN]:
     """Return the small record, and every turn as it was written, with its cohort."""
     kept: WRITTEN = []
     turn = full_record.Season.turn
@@ -312,7 +312,7 @@ def told(turn: Turn) -> Turn:
     return replace(turn, decision=decision, second=None, settings="")
 
 
-def test_every_turn_comes_back_whole(written: tuple[Record, WRITTEN]) -> None:
+def test_every_turn_comes_back_whole(written: tuple[OpenedRecord, WRITTEN]) -> None:
     record, kept = written
     found: WRITTEN = []
     with record.reading() as connection:

@@ -14,7 +14,6 @@ from arena.record.queries.markets import (
     read_markets,
     read_newest_instant,
 )
-from arena.record.record import Record
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
 from markets.bundle import WriteCounts, read, write
@@ -23,6 +22,7 @@ from markets.simulation.settings import Settings
 from markets.venue import QuarantinedRecord
 from markets.venues.simulator import venue
 from tests.builders import NOW, a_listing, a_resolution, listed, usd
+from tests.records.opened_record import OpenedRecord
 
 DAY = timedelta(days=1)
 SKY = VenueSource("sky", "live")
@@ -31,13 +31,15 @@ MIST = MarketId("sky:mist")
 
 
 def wrote(
-    record: Record, folder: Path, since: datetime = BEGINNING, until: datetime = NOW + 99 * DAY
+    record: OpenedRecord, folder: Path, since: datetime = BEGINNING, until: datetime = NOW + 99 * DAY
 ) -> WriteCounts:
     with record.reading() as connection:
         return write(folder, read_sightings(connection, since, until))
 
 
-def test_a_season_that_was_watched_reads_the_same_from_its_bundle(record: Record, tmp_path: Path) -> None:
+def test_a_season_that_was_watched_reads_the_same_from_its_bundle(
+    record: OpenedRecord, tmp_path: Path
+) -> None:
     """At every midnight each market has the page, the price and the end that the record knew then."""
     settings = Settings(weeks=2, markets=20, events=8, jump_rate=0.2, outage_rate=0.1)
     world = venue(settings)
@@ -65,7 +67,7 @@ def test_a_season_that_was_watched_reads_the_same_from_its_bundle(record: Record
     assert sorted(told, key=str) == sorted(ends, key=str)
 
 
-def test_a_price_that_stays_is_told_once_a_day(record: Record, tmp_path: Path) -> None:
+def test_a_price_that_stays_is_told_once_a_day(record: OpenedRecord, tmp_path: Path) -> None:
     for number in range(12):
         at = NOW + number * DAY / 4
         record.write(add_catalogue, SKY, [a_listing(market=FOG, at=at)], at)
@@ -74,7 +76,7 @@ def test_a_price_that_stays_is_told_once_a_day(record: Record, tmp_path: Path) -
     assert [at.hour for at in read(tmp_path / "seen").markets[FOG].known] == [12, 0, 0, 0, 6]
 
 
-def test_only_a_stretch_of_time_is_told(record: Record, tmp_path: Path) -> None:
+def test_only_a_stretch_of_time_is_told(record: OpenedRecord, tmp_path: Path) -> None:
     for number in range(6):
         at = NOW + number * DAY
         listing = a_listing("0.10", f"0.2{number}", market=FOG, at=at, question=f"Fog {number // 2}?")
@@ -88,7 +90,7 @@ def test_only_a_stretch_of_time_is_told(record: Record, tmp_path: Path) -> None:
     assert wrote(record, tmp_path / "none", NOW + 50 * DAY, NOW + 51 * DAY).prices == 0
 
 
-def test_what_was_seen_later_is_added_later(record: Record, tmp_path: Path) -> None:
+def test_what_was_seen_later_is_added_later(record: OpenedRecord, tmp_path: Path) -> None:
     record.write(add_catalogue, SKY, [a_listing(market=FOG, at=NOW)], NOW)
     wrote(record, tmp_path / "seen", until=NOW)
     later = NOW + DAY
@@ -99,7 +101,7 @@ def test_what_was_seen_later_is_added_later(record: Record, tmp_path: Path) -> N
     assert wrote(record, tmp_path / "seen", until=later) == WriteCounts(pages=0, prices=0, resolutions=0)
 
 
-def test_what_a_bundle_cannot_hold_is_left_out_and_told(record: Record, tmp_path: Path) -> None:
+def test_what_a_bundle_cannot_hold_is_left_out_and_told(record: OpenedRecord, tmp_path: Path) -> None:
     upside_down = a_listing(market=MIST, at=NOW, opens_at=NOW, closes_at=NOW - DAY)
     record.write(add_catalogue, SKY, [a_listing(market=FOG, at=NOW), upside_down], NOW)
     told: list[QuarantinedRecord] = []
@@ -109,11 +111,11 @@ def test_what_a_bundle_cannot_hold_is_left_out_and_told(record: Record, tmp_path
     assert list(read(tmp_path / "seen").markets) == [FOG]
 
 
-def test_an_empty_record_makes_an_empty_bundle(record: Record, tmp_path: Path) -> None:
+def test_an_empty_record_makes_an_empty_bundle(record: OpenedRecord, tmp_path: Path) -> None:
     assert wrote(record, tmp_path / "seen") == WriteCounts(0, 0, 0)
 
 
-def test_markets_are_open_waiting_or_ended(record: Record) -> None:
+def test_markets_are_open_waiting_or_ended(record: OpenedRecord) -> None:
     names = ("open", "closed", "gone", "back", "ended")
     closes = dict.fromkeys(names, NOW + 9 * DAY) | {"closed": NOW + DAY}
     for number, shown in enumerate((names, ("open", "closed", "ended"), ("open", "closed", "back", "ended"))):

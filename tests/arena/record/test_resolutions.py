@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from arena.record.files.recording import read_sightings
 from arena.record.queries.cohorts import has_open_questions, read_resolutions
-from arena.record.record import Record
 from arena.record.write.quarantine import read_quarantine
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
@@ -23,30 +22,31 @@ from portfolio.rules import REALISTIC
 from tests.arena.record.histories import begun, minute, played
 from tests.builders import NOW, a_listing, a_market, a_resolution, usd
 from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book
+from tests.records.opened_record import OpenedRecord
 
 FOG = MarketId("sky:fog")
 MIST = MarketId("sky:mist")
 
 
 @pytest.fixture
-def record(empty: Path, tmp_path: Path) -> Iterator[Record]:
+def record(empty: Path, tmp_path: Path) -> Iterator[OpenedRecord]:
     record = seen(begun(empty, tmp_path / "record.db"))
     yield record
     record.close()
 
 
-def seen(record: Record) -> Record:
+def seen(record: OpenedRecord) -> OpenedRecord:
     listings = [a_listing(market=market, at=minute(0)) for market in (FOG, MIST)]
     record.write(add_catalogue, VenueSource("sky", "live"), listings, minute(0))
     return record
 
 
-def told(record: Record) -> list[tuple[str, int, int | None]]:
+def told(record: OpenedRecord) -> list[tuple[str, int, int | None]]:
     ends = record.read(read_resolutions, [FOG, MIST], minute(99))
     return [(end.market_id, end.version, end.payout) for end in ends]
 
 
-def asides(record: Record) -> list[tuple[str, str, str]]:
+def asides(record: OpenedRecord) -> list[tuple[str, str, str]]:
     with record.reading() as connection:
         return [(aside.record, aside.kind, aside.code) for aside in read_quarantine(connection)]
 
@@ -63,14 +63,14 @@ def asides(record: Record) -> list[tuple[str, str, str]]:
     ],
 )
 def test_what_cannot_be_is_set_aside_and_the_rest_kept(
-    bad: Resolution, code: str, live: bool, record: Record
+    bad: Resolution, code: str, live: bool, record: OpenedRecord
 ) -> None:
     assert record.write(add_resolutions, [bad, a_resolution("1", MIST)], NOW, live) == 1
     assert told(record) == [(MIST, 1, ONE)]
     assert asides(record) == [(bad.market_id.removeprefix("sky:"), "resolution", code)]
 
 
-def test_a_numbered_version_is_kept_once(record: Record) -> None:
+def test_a_numbered_version_is_kept_once(record: OpenedRecord) -> None:
     first = a_resolution("1", FOG)
     second = a_resolution("0", FOG, version=2)
     assert record.write(add_resolutions, [first, second, replace(first, payout=0)], NOW) == 2
@@ -78,7 +78,7 @@ def test_a_numbered_version_is_kept_once(record: Record) -> None:
     assert told(record) == [(FOG, 1, ONE), (FOG, 2, 0)]
 
 
-def test_a_live_venue_that_changes_its_mind_gives_the_next_version(record: Record) -> None:
+def test_a_live_venue_that_changes_its_mind_gives_the_next_version(record: OpenedRecord) -> None:
     ends = [("1", 3), ("1", 4), ("0", 5), ("0", 6), (None, 7), ("1", 8)]
     fresh = [
         record.write(add_resolutions, [a_resolution(payout, FOG, at=minute(at))], minute(at), live=True)
@@ -94,14 +94,14 @@ CUP = MarketId("sky:cup")
 CUP_FORM = QuestionForm("multiple_choice", ("Red", "Blue")).text
 
 
-def with_a_question(record: Record) -> Record:
+def with_a_question(record: OpenedRecord) -> OpenedRecord:
     """Return the record after a question of options was seen too."""
     page = a_market(CUP, form=CUP_FORM)
     record.write(add_catalogue, VenueSource("sky", "live"), [Listing(page, None)], minute(1))
     return record
 
 
-def test_an_answer_that_a_live_venue_changes_is_the_next_version(record: Record) -> None:
+def test_an_answer_that_a_live_venue_changes_is_the_next_version(record: OpenedRecord) -> None:
     with_a_question(record)
     said = [("Red", 3), (" red", 4), ("Blue", 5), ("Blue", 6), ("", 7), ("Blue", 8)]
     fresh = [
@@ -128,7 +128,7 @@ def test_an_answer_that_a_live_venue_changes_is_the_next_version(record: Record)
 )
 @pytest.mark.parametrize("live", [True, False])
 def test_what_a_question_cannot_come_to_is_set_aside(
-    bad: Resolution, code: str, live: bool, record: Record
+    bad: Resolution, code: str, live: bool, record: OpenedRecord
 ) -> None:
     with_a_question(record)
     good = Resolution(CUP, 1, NOW, None, "x", "BLUE")
@@ -151,7 +151,7 @@ def test_live_versions_are_the_changes_among_what_can_be(payouts: list[int | Non
         assert record.read(verify) == []
 
 
-def test_live_ends_are_known_from_when_they_were_learnt(record: Record) -> None:
+def test_live_ends_are_known_from_when_they_were_learnt(record: OpenedRecord) -> None:
     """The venue dates all back to its close, corrections and what had to wait too."""
     early = a_resolution("1", FOG, at=minute(1))
     record.write(add_resolutions, [early], minute(3), live=True)
@@ -169,7 +169,7 @@ def test_live_ends_are_known_from_when_they_were_learnt(record: Record) -> None:
 
 def test_a_question_is_open_until_its_end_was_learnt_though_that_is_dated_back(tmp_path: Path) -> None:
     """Else a cohort would have ended or not by when somebody asks: another one may learn of it meanwhile."""
-    season = Season(Record.open(str(tmp_path / "record.db")))
+    season = Season(OpenedRecord.at(tmp_path / "record.db"))
     season.start(a_cohort(1, NOW, REALISTIC, "ann"))
     season.look(1, NOW, the_book(SUN, NOW))
     [stored] = season.record.cohorts()

@@ -12,7 +12,6 @@ from arena.errors import ArenaError
 from arena.record.files.backup import backup, is_backup
 from arena.record.files.restore import RestoreResult, restore
 from arena.record.hashes import state_hash
-from arena.record.record import Record
 from arena.record.schema.database import connect, newest_schema_version, open_read_only
 from arena.record.write.cohorts import end_cohort
 from arena.verify import verify
@@ -20,6 +19,7 @@ from arena.verify.content import verified_content
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW
 from tests.records.full_record import build
+from tests.records.opened_record import OpenedRecord
 from tests.rows import read_only
 
 ASIDE = f"record-until-{NOW:%Y%m%dT%H%M%SZ}.db"
@@ -73,7 +73,7 @@ def test_a_season_goes_on_in_a_restored_record(tmp_path: Path, other: Path) -> N
     with open_read_only(str(other)) as engine:
         made = backup(engine, tmp_path / "to", 1, NOW, verified_content)
     put(made.path, tmp_path / "new.db")
-    with closing(Record.open(str(tmp_path / "new.db"))) as record:
+    with closing(OpenedRecord.at(tmp_path / "new.db")) as record:
         record.write(end_cohort, record.cohorts()[0].id, NOW)
         assert record.engine.connect().exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
 
@@ -98,7 +98,7 @@ def test_what_a_killed_writer_left_in_the_log_is_moved_aside_too(
 ) -> None:
     killed = tmp_path / "killed"
     killed.mkdir()
-    with closing(Record.open(str(other))) as record:
+    with closing(OpenedRecord.at(other)) as record:
         record.write(end_cohort, record.cohorts()[0].id, NOW)
         for path in other.parent.glob("record.db*"):
             shutil.copy(path, killed)
@@ -114,7 +114,7 @@ def test_what_a_killed_writer_left_in_the_log_is_moved_aside_too(
 def test_a_record_that_another_process_has_open_is_left_alone(
     is_writing: bool, saved: Path, other: Path
 ) -> None:
-    with closing(Record.open(str(other))) as record, record.engine.connect() as connection:
+    with closing(OpenedRecord.at(other)) as record, record.engine.connect() as connection:
         connection.exec_driver_sql("SELECT 1 FROM cohort")
         if not is_writing:
             connection.rollback()

@@ -14,7 +14,6 @@ from sqlalchemy import CheckConstraint, Connection, inspect, make_url
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from arena.errors import ArenaError
-from arena.record.record import Record
 from arena.record.schema.database import (
     MIGRATIONS,
     connect,
@@ -24,6 +23,7 @@ from arena.record.schema.database import (
     upgrade,
 )
 from arena.record.schema.tables import METADATA
+from tests.records.opened_record import new_record
 
 
 def _opened(path: Path) -> Connection:
@@ -97,7 +97,7 @@ def test_what_shows_other_values_than_were_written_is_named_for_what_it_is(copy:
 
 def test_a_column_that_is_computed_on_a_server_is_named_too(new_database: Callable[[], str]) -> None:
     address = new_database()
-    Record.open(address).close()
+    new_record(address)
     engine = connect(address)
     with engine.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE lease ADD COLUMN held text GENERATED ALWAYS AS (name) STORED")

@@ -11,7 +11,6 @@ from sqlalchemy import event
 
 from arena.errors import ArenaError
 from arena.record.queries.markets import read_listings_as_of
-from arena.record.record import Record
 from arena.record.write.quarantine import read_quarantine
 from arena.record.write.sync import SyncResult, VenueSource, add_catalogue
 from arena.verify import verify
@@ -20,6 +19,7 @@ from markets.venue import CatalogueFilter, QuarantinedRecord
 from tests.arena.record.histories import begun, minute
 from tests.arena.verify.test_verify import differences
 from tests.builders import NOW, a_listing, a_market
+from tests.records.opened_record import OpenedRecord
 from tests.records.tampering import tamper
 
 SKY = VenueSource("sky", "live")
@@ -29,7 +29,7 @@ BAD = QuarantinedRecord("sky", "hail", "market", "malformed", "outcomes: three o
 
 
 @pytest.fixture
-def record(empty: Path, tmp_path: Path) -> Iterator[Record]:
+def record(empty: Path, tmp_path: Path) -> Iterator[OpenedRecord]:
     record = begun(empty, tmp_path / "record.db")
     yield record
     record.close()
@@ -41,11 +41,11 @@ def catalogue(at: int, count: int = 30, ask: str = "0.42") -> list[Listing]:
     return [replace(x, quote=None) if place % 3 == 2 else x for place, x in enumerate(listings)]
 
 
-def sync(record: Record, at: int, listings: list[Listing], *asides: QuarantinedRecord) -> SyncResult:
+def sync(record: OpenedRecord, at: int, listings: list[Listing], *asides: QuarantinedRecord) -> SyncResult:
     return record.write(add_catalogue, SKY, listings, minute(at), asides)
 
 
-def rows(record: Record) -> dict[str, int]:
+def rows(record: OpenedRecord) -> dict[str, int]:
     """Count the rows of everything that a sync writes."""
     database = sqlite3.connect(str(record.engine.url.database))
     try:
@@ -58,7 +58,7 @@ def counted(found: SyncResult) -> tuple[int, ...]:
     return (found.markets, found.new, found.changed, found.quotes, found.unchanged, len(found.gone))
 
 
-def test_a_first_sync_keeps_every_market_and_price(record: Record) -> None:
+def test_a_first_sync_keeps_every_market_and_price(record: OpenedRecord) -> None:
     assert counted(sync(record, 1, catalogue(1))) == (30, 30, 0, 20, 0, 0)
     assert rows(record) == {
         "market": 30, "market_version": 30, "quote": 20, "sync": 1, "sighting": 20, "set_aside": 0
@@ -69,7 +69,7 @@ def test_a_first_sync_keeps_every_market_and_price(record: Record) -> None:
         assert verify(connection) == []
 
 
-def test_a_second_sync_with_nothing_changed_is_one_row(record: Record) -> None:
+def test_a_second_sync_with_nothing_changed_is_one_row(record: OpenedRecord) -> None:
     sync(record, 1, catalogue(1))
     before = rows(record)
     assert counted(sync(record, 2, catalogue(2))) == (30, 0, 0, 0, 30, 0)
@@ -79,7 +79,7 @@ def test_a_second_sync_with_nothing_changed_is_one_row(record: Record) -> None:
         assert read_listings_as_of(connection, ids, minute(2)) == catalogue(2)
 
 
-def test_changes_are_told_apart(record: Record) -> None:
+def test_changes_are_told_apart(record: OpenedRecord) -> None:
     sync(record, 1, catalogue(1))
     now = catalogue(2, 28)
     now[0] = replace(now[0], market=replace(now[0].market, question="Another?"))
@@ -91,14 +91,14 @@ def test_changes_are_told_apart(record: Record) -> None:
     assert found.gone == ("sky:003", "sky:028")
 
 
-def test_a_market_that_is_listed_twice_counts_once(record: Record) -> None:
+def test_a_market_that_is_listed_twice_counts_once(record: OpenedRecord) -> None:
     first = catalogue(1, 1)[0]
     again = a_listing("0.60", "0.61", market="sky:000", at=minute(1))
     assert counted(sync(record, 1, [first, again])) == (1, 1, 0, 1, 0, 0)
     assert record.read(read_listings_as_of, ["sky:000"], minute(1)) == [again]
 
 
-def test_a_price_from_before_is_kept_with_its_own_time(record: Record) -> None:
+def test_a_price_from_before_is_kept_with_its_own_time(record: OpenedRecord) -> None:
     """Recorded and simulated venues know when a price was true."""
     old = a_listing(market="sky:000", at=minute(1))
     sync(record, 5, [old])
@@ -110,7 +110,7 @@ def test_a_price_from_before_is_kept_with_its_own_time(record: Record) -> None:
         assert verify(connection) == []
 
 
-def test_nothing_is_added_to_the_past(record: Record) -> None:
+def test_nothing_is_added_to_the_past(record: OpenedRecord) -> None:
     sync(record, 5, catalogue(5))
     before = rows(record)
     for at in (5, 4):
@@ -120,7 +120,7 @@ def test_nothing_is_added_to_the_past(record: Record) -> None:
     assert rows(record) == before
 
 
-def test_venues_are_read_each_by_itself(record: Record) -> None:
+def test_venues_are_read_each_by_itself(record: OpenedRecord) -> None:
     sync(record, 5, catalogue(5, 3))
     listing = a_listing(market="sea:000", at=minute(1))
     found = record.write(add_catalogue, VenueSource("sea", "replay"), [listing], minute(1))
@@ -128,7 +128,7 @@ def test_venues_are_read_each_by_itself(record: Record) -> None:
     assert record.read(verify) == []
 
 
-def test_an_empty_catalogue_is_a_sync_too(record: Record) -> None:
+def test_an_empty_catalogue_is_a_sync_too(record: OpenedRecord) -> None:
     sync(record, 1, catalogue(1, 3))
     assert counted(sync(record, 2, [])) == (0, 0, 0, 0, 0, 2)
     assert counted(sync(record, 3, [])) == (0, 0, 0, 0, 0, 0)
@@ -136,7 +136,7 @@ def test_an_empty_catalogue_is_a_sync_too(record: Record) -> None:
     assert record.read(verify) == []
 
 
-def test_progress_is_told_to_the_end(record: Record) -> None:
+def test_progress_is_told_to_the_end(record: OpenedRecord) -> None:
     told = list[tuple[int, int]]()
     record.write(
         add_catalogue, SKY, catalogue(1, 2_500), minute(1), progress=lambda done, of: told.append((done, of))
@@ -144,7 +144,7 @@ def test_progress_is_told_to_the_end(record: Record) -> None:
     assert told == [(1_000, 2_500), (2_000, 2_500), (2_500, 2_500)]
 
 
-def test_more_markets_than_a_database_takes_parameters(record: Record) -> None:
+def test_more_markets_than_a_database_takes_parameters(record: OpenedRecord) -> None:
     """SQLite takes 32,766 of them in one statement."""
     listings = [Listing(a_market(f"sky:{number}"), None) for number in range(33_000)]
     assert sync(record, 1, listings).new == 33_000
@@ -154,7 +154,7 @@ class BrokenOffError(Exception):
     pass
 
 
-def broken_off(record: Record, statement: int, at: int, listings: list[Listing]) -> bool:
+def broken_off(record: OpenedRecord, statement: int, at: int, listings: list[Listing]) -> bool:
     """Break off a sync before a statement, and tell whether it came so far."""
     left = [statement]
 
@@ -173,7 +173,7 @@ def broken_off(record: Record, statement: int, at: int, listings: list[Listing])
     return False
 
 
-def test_a_sync_that_breaks_off_anywhere_leaves_nothing_half(record: Record) -> None:
+def test_a_sync_that_breaks_off_anywhere_leaves_nothing_half(record: OpenedRecord) -> None:
     sync(record, 1, catalogue(1, 1_010))
     before = rows(record)
     now = catalogue(2, 1_020, ask="0.43")
@@ -187,7 +187,7 @@ def test_a_sync_that_breaks_off_anywhere_leaves_nothing_half(record: Record) -> 
     assert record.read(verify) == []
 
 
-def test_what_was_set_aside_is_counted_with_its_newest_words(record: Record) -> None:
+def test_what_was_set_aside_is_counted_with_its_newest_words(record: OpenedRecord) -> None:
     for at, reason in ((1, "three outcomes"), (2, "four outcomes")):
         sync(record, at, [], replace(BAD, reason=reason), replace(BAD, code="other"))
     with record.reading() as connection:
@@ -199,13 +199,13 @@ def test_what_was_set_aside_is_counted_with_its_newest_words(record: Record) -> 
     )  # fmt: skip
 
 
-def test_what_was_set_aside_is_cut_short_and_can_always_be_kept(record: Record) -> None:
+def test_what_was_set_aside_is_cut_short_and_can_always_be_kept(record: OpenedRecord) -> None:
     record.quarantine([replace(BAD, record="x" * 9_000, raw="\0\ud800" + "y" * 9_000)], NOW)
     aside = record.read(read_quarantine)[0]
     assert (len(aside.record), len(aside.raw), aside.raw[:3]) == (2_000, 2_000, "??y")
 
 
-def test_what_was_set_aside_is_listed_newest_first_and_by_kind(record: Record) -> None:
+def test_what_was_set_aside_is_listed_newest_first_and_by_kind(record: OpenedRecord) -> None:
     for place, aside in enumerate((BAD, replace(BAD, kind="quote"), replace(BAD, kind="page"))):
         record.quarantine([replace(aside, record=str(place))], minute(place))
     record.quarantine([replace(BAD, venue="sea", record="9")], minute(9))
@@ -222,7 +222,7 @@ def test_what_was_set_aside_is_listed_newest_first_and_by_kind(record: Record) -
 
 
 @pytest.fixture
-def two(record: Record, tmp_path: Path) -> Path:
+def two(record: OpenedRecord, tmp_path: Path) -> Path:
     """Make two syncs between which a price changes and a market goes."""
     sync(record, 1, catalogue(1, 6))
     sync(record, 2, catalogue(2, 4, ask="0.43"))
@@ -256,7 +256,7 @@ def test_a_record_that_does_not_say_what_was_seen_is_found_out(
     assert any(d.table == table and words in d.message for d in differences(two)), differences(two)
 
 
-def test_a_list_without_rules_leaves_those_that_are_known(record: Record) -> None:
+def test_a_list_without_rules_leaves_those_that_are_known(record: OpenedRecord) -> None:
     """Manifold's list has no descriptions: agents go on reading those of the market's own page."""
     [full] = catalogue(1, 1)
     bare = replace(full.market, rules=full.market.question)
@@ -269,7 +269,7 @@ def test_a_list_without_rules_leaves_those_that_are_known(record: Record) -> Non
         assert [x.market for x in read_listings_as_of(connection, [bare.id], minute(3))] == [renamed]
 
 
-def test_gone_is_only_what_the_venue_was_asked_for(record: Record) -> None:
+def test_gone_is_only_what_the_venue_was_asked_for(record: OpenedRecord) -> None:
     sync(record, 1, catalogue(1, 6))
     soon = CatalogueFilter(closes_until=minute(1))
     found = record.write(add_catalogue, SKY, [], minute(2), wanted=soon)

@@ -11,12 +11,12 @@ from arena.errors import ArenaError
 from arena.record.files.backup import backup
 from arena.record.files.restore import move_record
 from arena.record.hashes import state_hash
-from arena.record.record import Record
 from arena.record.schema.database import connect, open_read_only, reading, upgrade
 from arena.verify import verify
 from arena.verify.checks.schema import TRIGGERS
 from arena.verify.content import verified_content
 from tests.builders import NOW
+from tests.records.opened_record import OpenedRecord
 
 FAILED = (
     "OLD.verdict = 'failed' AND NEW.id = OLD.id AND NEW.round_id = OLD.round_id "
@@ -83,7 +83,7 @@ def put_back(connection: Connection, version: str) -> None:
 def test_the_columns_are_renamed_and_nothing_else_is_another(
     database: str, version: str, tmp_path: Path
 ) -> None:
-    record = Record.open(database)
+    record = OpenedRecord.at(database)
     query = TRIGGERS[record.engine.dialect.name]
     with record.reading() as connection:
         before = state_hash(connection)

@@ -10,7 +10,6 @@ import pytest
 from procrastinate.schema import SchemaManager
 
 from arena.errors import ArenaError
-from arena.record.record import Record
 from arena.record.write.turn_queue import (
     TurnJob,
     agents_of_open_jobs,
@@ -22,6 +21,7 @@ from arena.record.write.turn_queue import (
     upgrade_queue,
 )
 from tests.program.running import arena_json
+from tests.records.opened_record import new_record
 
 JOBS = [TurnJob(1, 1, ("ann", "bob"), "0.1.0"), TurnJob(1, 1, ("eve",), "0.1.0")]
 OTHER_ROUND = TurnJob(1, 11, ("fay",), "0.1.0")
@@ -101,7 +101,7 @@ def test_the_command_upgrades_the_queue_beside_the_record(
     new_database: Callable[[], str], tmp_path: Path
 ) -> None:
     address = new_database()
-    Record.open(address).close()
+    new_record(address)
     made_until(address, "03.02.00_50")
     done = arena_json(tmp_path, "admin", "backup", "--upgrade", "--database", address)
     assert (done["from"] == done["to"], done["queue"]) == (True, True)

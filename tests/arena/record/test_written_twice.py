@@ -18,7 +18,6 @@ from arena.record.model.reservation import (
     ReservationTerms,
 )
 from arena.record.queries.cohorts import read_calls
-from arena.record.record import Record
 from arena.record.schema.turn import CallRow
 from arena.record.schema.work import DeskKeyRow, IncidentRow, ReservationRow
 from arena.record.write.calls import add_call
@@ -29,6 +28,7 @@ from arena.record.write.reservations import free_reservation, read_pauses, reser
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book, the_news
+from tests.records.opened_record import OpenedRecord
 
 TOO_MANY = CallError("rate_limit", "slow down", retry=True, wait=60)
 ASKED = ReservationRequest(Payer(1, 1), "somewhere", 1, "one", NOW, "somewhere/clever")
@@ -36,9 +36,9 @@ TERMS = ReservationTerms(Budget(), 9, lambda _: False)
 
 
 @pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
+def record(tmp_path: Path) -> Iterator[OpenedRecord]:
     """Yield a record with two rounds that wait for a turn."""
-    with closing(Record.open(str(tmp_path / "record.db"))) as opened:
+    with closing(OpenedRecord.at(tmp_path / "record.db")) as opened:
         season = Season(opened)
         season.start(a_cohort(1, NOW, REALISTIC, "ann"))
         for at in (NOW, NOW + WEEK):
@@ -46,20 +46,20 @@ def record(tmp_path: Path) -> Iterator[Record]:
         yield opened
 
 
-def reserved(record: Record, reservation_id: int) -> Reservation:
+def reserved(record: OpenedRecord, reservation_id: int) -> Reservation:
     place = record.write(reserve, ASKED, TERMS, reservation_id)
     assert isinstance(place, Reservation)
     return place
 
 
-def test_a_second_key_is_put_in_place_of_the_first(record: Record) -> None:
+def test_a_second_key_is_put_in_place_of_the_first(record: OpenedRecord) -> None:
     for key_hash in ("first", "second"):
         record.write(put_desk_key, "ann", key_hash, NOW)
     with record.engine.connect() as connection:
         assert connection.scalars(select(DeskKeyRow.__table__.c.hash)).all() == ["second"]
 
 
-def test_a_turn_that_is_open_at_the_desk_stays_as_it_is_until_the_next_round(record: Record) -> None:
+def test_a_turn_that_is_open_at_the_desk_stays_as_it_is_until_the_next_round(record: OpenedRecord) -> None:
     """A round that was broken off goes on with what was shown."""
     shown = []
     for round_id, view in ((1, "first"), (1, "again"), (2, "second")):
@@ -67,7 +67,7 @@ def test_a_turn_that_is_open_at_the_desk_stays_as_it_is_until_the_next_round(rec
     assert shown == ["first", "first", "second"]
 
 
-def test_an_article_that_is_gathered_again_is_there_once(record: Record) -> None:
+def test_an_article_that_is_gathered_again_is_there_once(record: OpenedRecord) -> None:
     for round_id in (1, 2):
         gathered = GatheredEvidence({SUN: the_news(SUN, NOW)})
         record.write(add_evidence, round_id, (1, round_id), gathered)
@@ -78,13 +78,13 @@ def test_an_article_that_is_gathered_again_is_there_once(record: Record) -> None
     assert (shown, stored) == ([2, 2], 3)
 
 
-def test_a_job_has_one_state_the_last(record: Record) -> None:
+def test_a_job_has_one_state_the_last(record: OpenedRecord) -> None:
     for failures in (1, 2):
         record.write(put_job, JobState("marks", NOW, NOW, NOW, failures))
     assert record.read(read_jobs)["marks"].failures == 2
 
 
-def test_an_incident_is_told_once(record: Record) -> None:
+def test_an_incident_is_told_once(record: OpenedRecord) -> None:
     for text in ("it is down", "it is still down"):
         record.write(add_incident, Incident("venue_down", "sky", NOW, text))
     with record.engine.connect() as connection:
@@ -92,13 +92,13 @@ def test_an_incident_is_told_once(record: Record) -> None:
     assert "still" not in body
 
 
-def test_a_call_that_is_reserved_again_under_its_number_has_one_place(record: Record) -> None:
+def test_a_call_that_is_reserved_again_under_its_number_has_one_place(record: OpenedRecord) -> None:
     assert reserved(record, 7).id == reserved(record, 7).id == 7
     with record.engine.connect() as connection:
         assert connection.scalars(select(ReservationRow.__table__.c.id)).all() == [7]
 
 
-def test_an_answer_that_is_kept_again_under_its_reservation_is_there_once(record: Record) -> None:
+def test_an_answer_that_is_kept_again_under_its_reservation_is_there_once(record: OpenedRecord) -> None:
     """Whoever stores it again could not learn whether it was stored."""
     place = reserved(record, 1)
     answer = Call(Prompt((Message("user", "?"),)), "yes", cost=5)
@@ -108,7 +108,7 @@ def test_an_answer_that_is_kept_again_under_its_reservation_is_there_once(record
     assert [call.reply for call in calls] == ["yes"]
 
 
-def test_an_attempt_has_the_next_number_though_one_before_it_was_not_kept(record: Record) -> None:
+def test_an_attempt_has_the_next_number_though_one_before_it_was_not_kept(record: OpenedRecord) -> None:
     """Parts of a question are counted together, and kept as they come."""
     answer = Call(Prompt((Message("user", "?"),)), "yes", cost=5)
     record.write_answer(add_call, 1, 1, 2, answer, NOW, reserved(record, 1))
@@ -116,7 +116,7 @@ def test_an_attempt_has_the_next_number_though_one_before_it_was_not_kept(record
         assert connection.scalars(select(CallRow.__table__.c.attempt)).all() == [1]
 
 
-def test_a_provider_and_a_model_may_be_limited_more_than_once(record: Record) -> None:
+def test_a_provider_and_a_model_may_be_limited_more_than_once(record: OpenedRecord) -> None:
     """Calls that were under way together come back with "too many requests" one after another."""
     for place in [reserved(record, number) for number in (1, 2)]:
         assert record.write(free_reservation, place, TOO_MANY)

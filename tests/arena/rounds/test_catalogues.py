@@ -10,10 +10,8 @@ import pytest
 from arena.errors import ArenaError
 from arena.operations.incidents import note_played
 from arena.record.model.cohort import RoundReport
-from arena.record.queries.cohorts import StoredCohort, read_rounds
-from arena.record.record import Record
+from arena.record.queries.cohorts import StoredCohort
 from arena.record.write.operations import read_recent_incidents
-from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource
 from arena.rounds.round import play_round
 from arena.rounds.settlement import VenueSync, sync_venue
@@ -21,6 +19,7 @@ from markets.model import MarketId, Resolution
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter
 from tests.builders import NOW
 from tests.records.little_world import WEEK, LittleVenue, a_world, begun_live, says
+from tests.records.opened_record import OpenedRecord
 
 HOUR = timedelta(hours=1)
 SKY = VenueSource("little", "live")
@@ -41,22 +40,26 @@ def a_venue(count: int = 40, **more: Any) -> ShrinkingVenue:
     return ShrinkingVenue(mids={f"sim:m{number:03}": 40 for number in range(count)}, **more)
 
 
-def play(stored: StoredCohort, number: int, venue: LittleVenue, now: datetime, record: Record) -> RoundReport:
+def play(
+    stored: StoredCohort, number: int, venue: LittleVenue, now: datetime, record: OpenedRecord
+) -> RoundReport:
     world = a_world(venue, {"ann": says("0.7")}, now=now)
     return asyncio.run(play_round(stored, number, world, record))
 
 
-def sync(venue: LittleVenue, at: datetime, record: Record) -> VenueSync:
+def sync(venue: LittleVenue, at: datetime, record: OpenedRecord) -> VenueSync:
     return asyncio.run(sync_venue(venue, SKY, record, at, []))
 
 
-def ongoing(record: Record) -> list[str]:
+def ongoing(record: OpenedRecord) -> list[str]:
     with record.reading() as connection:
         return [told.incident.text for told in read_recent_incidents(connection, 9, only_open=True)]
 
 
 @pytest.mark.parametrize("size", [0, 19])
-def test_a_round_waits_six_hours_for_a_whole_catalogue_and_then_plays(record: Record, size: int) -> None:
+def test_a_round_waits_six_hours_for_a_whole_catalogue_and_then_plays(
+    record: OpenedRecord, size: int
+) -> None:
     stored = begun_live(record, "ann")
     venue = a_venue()
     play(stored, 1, venue, NOW, record)
@@ -69,7 +72,7 @@ def test_a_round_waits_six_hours_for_a_whole_catalogue_and_then_plays(record: Re
         assert f"it holds {size} of 40 markets known to be open" in caught.value.message
         assert "counts as it is from 2026-01-11 18:00 UTC on" in caught.value.hint
     assert ongoing(record) == [f"little sends an incomplete catalogue: {size} of 40 known open markets"]
-    assert len(record.read(read_rounds, stored.id)) == 1
+    assert len(record.rounds(stored.id)) == 1
     found = sync(replace(venue, size=None), second + 6 * HOUR - timedelta(seconds=50), record)
     assert (found.synced.gone, ongoing(record)) == ((), [])
 
@@ -84,7 +87,7 @@ def test_a_round_waits_six_hours_for_a_whole_catalogue_and_then_plays(record: Re
     assert not any("known open" in words for words in again.trouble)
 
 
-def test_a_catalogue_that_is_whole_again_is_played_at_once(record: Record) -> None:
+def test_a_catalogue_that_is_whole_again_is_played_at_once(record: OpenedRecord) -> None:
     stored = begun_live(record, "ann")
     venue = a_venue()
     play(stored, 1, venue, NOW, record)
@@ -95,7 +98,9 @@ def test_a_catalogue_that_is_whole_again_is_played_at_once(record: Record) -> No
 
 
 @pytest.mark.parametrize(("count", "size"), [(20, 0), (40, 20), (0, 0), (21, 11)])
-def test_few_markets_and_half_of_many_are_taken_as_they_are(record: Record, count: int, size: int) -> None:
+def test_few_markets_and_half_of_many_are_taken_as_they_are(
+    record: OpenedRecord, count: int, size: int
+) -> None:
     venue = a_venue(count)
     sync(venue, NOW, record)
     venue.size = size
@@ -106,7 +111,7 @@ def test_few_markets_and_half_of_many_are_taken_as_they_are(record: Record, coun
 
 @pytest.mark.parametrize(("count", "size"), [(21, 10), (21, 0), (40, 19)])
 def test_a_sync_of_fewer_than_half_keeps_nothing_and_calls_nothing_gone(
-    record: Record, count: int, size: int
+    record: OpenedRecord, count: int, size: int
 ) -> None:
     venue = a_venue(count)
     sync(venue, NOW, record)
@@ -116,14 +121,14 @@ def test_a_sync_of_fewer_than_half_keeps_nothing_and_calls_nothing_gone(
     assert (found.synced.number, found.synced.unchanged) == (2, count)
 
 
-def test_other_markets_in_place_of_the_known_ones_are_no_whole_catalogue(record: Record) -> None:
+def test_other_markets_in_place_of_the_known_ones_are_no_whole_catalogue(record: OpenedRecord) -> None:
     sync(a_venue(), NOW, record)
     others = LittleVenue(mids={f"sim:other{number}": 40 for number in range(90)})
     with pytest.raises(ArenaError, match="0 of 40"):
         sync(others, NOW + HOUR, record)
 
 
-def test_a_catalogue_that_stays_small_counts_after_a_day(record: Record) -> None:
+def test_a_catalogue_that_stays_small_counts_after_a_day(record: OpenedRecord) -> None:
     venue = a_venue()
     sync(venue, NOW, record)
     venue.size = 5
@@ -136,7 +141,7 @@ def test_a_catalogue_that_stays_small_counts_after_a_day(record: Record) -> None
     assert sync(venue, NOW + 26 * HOUR, record).note == ""
 
 
-def test_a_round_a_week_later_does_not_wait_again(record: Record) -> None:
+def test_a_round_a_week_later_does_not_wait_again(record: OpenedRecord) -> None:
     stored = begun_live(record, "ann")
     venue = a_venue()
     play(stored, 1, venue, NOW, record)
@@ -146,14 +151,14 @@ def test_a_round_a_week_later_does_not_wait_again(record: Record) -> None:
     assert play(stored, 3, venue, NOW + 2 * WEEK, record).done
 
 
-def test_markets_that_have_closed_or_ended_or_are_not_wanted_are_not_missed(record: Record) -> None:
+def test_markets_that_have_closed_or_ended_or_are_not_wanted_are_not_missed(record: OpenedRecord) -> None:
     sync(a_venue(closes_at=NOW + HOUR), NOW, record)
     assert sync(a_venue(closes_at=NOW + HOUR, size=0), NOW + 2 * HOUR, record).synced.markets == 0
 
     venue = a_venue(60)
     sync(venue, NOW + 3 * HOUR, record)
     ends = [Resolution(MarketId(market), 1, NOW + 3 * HOUR, 0) for market in sorted(venue.mids)[20:]]
-    record.write(add_resolutions, ends, NOW + 3 * HOUR, live=True)
+    record.resolve(ends, NOW + 3 * HOUR, live=True)
     venue.size = 20
     assert sync(venue, NOW + 4 * HOUR, record).synced.markets == 20
 
@@ -162,7 +167,7 @@ def test_markets_that_have_closed_or_ended_or_are_not_wanted_are_not_missed(reco
     assert found.synced.gone == ()
 
 
-def test_a_reading_that_was_limited_on_purpose_is_taken(record: Record) -> None:
+def test_a_reading_that_was_limited_on_purpose_is_taken(record: OpenedRecord) -> None:
     class Limited(ShrinkingVenue):
         async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
             return replace(await super().catalogue(at, wanted), limit=5)
@@ -172,14 +177,14 @@ def test_a_reading_that_was_limited_on_purpose_is_taken(record: Record) -> None:
     assert sync(limited, NOW + HOUR, record).synced.markets == 5
 
 
-def test_the_webhook_is_not_told_that_the_venue_is_down(record: Record) -> None:
+def test_the_webhook_is_not_told_that_the_venue_is_down(record: OpenedRecord) -> None:
     stored = begun_live(record, "ann")
     venue = a_venue()
     play(stored, 1, venue, NOW, record)
     with pytest.raises(ArenaError, match="incomplete") as caught:
         play(stored, 2, replace(venue, size=3), NOW + WEEK, record)
     note_played(record, "little", NOW + WEEK, NOW + WEEK, caught.value)
-    told = record.read(read_recent_incidents, 9, only_open=True)
+    told = record.incidents(9, only_open=True)
     assert [one.incident.kind for one in told] == ["catalogue_incomplete"]
     assert told[0].incident.data == {
         "venue": "little",

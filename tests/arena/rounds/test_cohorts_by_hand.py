@@ -11,8 +11,7 @@ from agents.model import Agent
 from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
-from arena.record.queries.cohorts import StoredCohort, has_marks, read_rounds, read_turn_statuses
-from arena.record.record import Record
+from arena.record.queries.cohorts import StoredCohort
 from arena.record.write.cohorts import pause_cohort, stop_cohort
 from arena.rounds.season import (
     begin_cohort,
@@ -26,16 +25,17 @@ from arena.rounds.season import (
 from arena.rounds.world import World
 from tests.builders import NOW, RAIN, a_resolution
 from tests.records.little_world import WEEK, LittleModel, LittleVenue, a_plan, a_world, asks, says
+from tests.records.opened_record import OpenedRecord
 
 DAY = timedelta(days=1)
 AGENTS: dict[str, Agent] = {"ann": says("0.7", ("500", RAIN))}
 
 
-def play(at: datetime, plan: Plan, world: World, record: Record) -> None:
+def play(at: datetime, plan: Plan, world: World, record: OpenedRecord) -> None:
     asyncio.run(play_time(at, plan, world, record))
 
 
-def play_next(plan: Plan, world: World, record: Record, times: int = 1) -> list[datetime]:
+def play_next(plan: Plan, world: World, record: OpenedRecord, times: int = 1) -> list[datetime]:
     """Play this many decision times, one after another, as `arena run --round` finds them."""
     played = []
     for _ in range(times):
@@ -44,29 +44,28 @@ def play_next(plan: Plan, world: World, record: Record, times: int = 1) -> list[
     return played
 
 
-def by_hand(at: datetime, plan: Plan, record: Record) -> Cohort:
+def by_hand(at: datetime, plan: Plan, record: OpenedRecord) -> Cohort:
     return begin_cohort(at, plan_as_begun(plan, record), record)
 
 
-def decided(record: Record) -> dict[int, list[datetime]]:
+def decided(record: OpenedRecord) -> dict[int, list[datetime]]:
     """Return the times at which each cohort has decided."""
     return {
-        x.cohort.number: [stored_round.at for stored_round in record.read(read_rounds, x.id)]
-        for x in record.cohorts()
+        x.cohort.number: [stored_round.at for stored_round in record.rounds(x.id)] for x in record.cohorts()
     }
 
 
-def one(record: Record, number: int) -> StoredCohort:
+def one(record: OpenedRecord, number: int) -> StoredCohort:
     return record.cohorts()[number - 1]
 
 
-def doing(record: Record, keep: int = 5) -> list[str]:
+def doing(record: OpenedRecord, keep: int = 5) -> list[str]:
     """Return the state of each cohort."""
     with record.reading() as connection:
         return [each.state for each in cohort_overviews(connection, keep, NOW)]
 
 
-def ended(record: Record) -> list[datetime | None]:
+def ended(record: OpenedRecord) -> list[datetime | None]:
     return [each.ended_at for each in record.cohorts()]
 
 
@@ -74,7 +73,7 @@ def ended(record: Record) -> list[datetime | None]:
 
 
 def test_a_cohort_started_by_hand_decides_at_times_of_its_own_and_the_schedule_goes_on(
-    record: Record,
+    record: OpenedRecord,
 ) -> None:
     venue = LittleVenue()
     plan = a_plan()
@@ -97,7 +96,7 @@ def test_a_cohort_started_by_hand_decides_at_times_of_its_own_and_the_schedule_g
         next_decision_time(plan, record, live=False, now=NOW)
 
 
-def test_a_whole_season_plays_it_too(record: Record) -> None:
+def test_a_whole_season_plays_it_too(record: OpenedRecord) -> None:
     plan = a_plan()
     by_hand(NOW + 10 * DAY, plan, record)
     world = a_world(LittleVenue(endings=[a_resolution("1", at=NOW + 3 * WEEK)]), AGENTS)
@@ -110,7 +109,7 @@ def test_a_whole_season_plays_it_too(record: Record) -> None:
     assert None not in ended(record)
 
 
-def test_where_the_schedule_starts_one_it_is_that_one(record: Record) -> None:
+def test_where_the_schedule_starts_one_it_is_that_one(record: OpenedRecord) -> None:
     plan = a_plan(count=None)
     world = a_world(LittleVenue(), AGENTS)
     play_next(plan, world, record)
@@ -119,7 +118,7 @@ def test_where_the_schedule_starts_one_it_is_that_one(record: Record) -> None:
     assert [each.cohort.starts_at for each in record.cohorts()] == [NOW, NOW + WEEK, NOW + 2 * WEEK]
 
 
-def test_one_more_cohort_is_among_the_newest(record: Record) -> None:
+def test_one_more_cohort_is_among_the_newest(record: OpenedRecord) -> None:
     plan = a_plan(rounds=5, count=1, keep=1)
     world = a_world(LittleVenue(), AGENTS)
     play_next(plan, world, record)
@@ -130,7 +129,7 @@ def test_one_more_cohort_is_among_the_newest(record: Record) -> None:
     assert decided(record)[1] == [NOW]
 
 
-def test_a_cohort_decides_when_it_froze_it_whatever_the_config_says_by_now(record: Record) -> None:
+def test_a_cohort_decides_when_it_froze_it_whatever_the_config_says_by_now(record: OpenedRecord) -> None:
     world = a_world(LittleVenue(), AGENTS)
     before = a_plan(3, 1, every=2 * DAY)
     after = a_plan(3, 1)
@@ -148,7 +147,9 @@ def test_a_cohort_decides_when_it_froze_it_whatever_the_config_says_by_now(recor
         (NOW + timedelta(hours=1), True, "is past: its prices are no longer available"),
     ],
 )
-def test_a_start_that_makes_no_sense_is_refused(at: datetime, live: bool, words: str, record: Record) -> None:
+def test_a_start_that_makes_no_sense_is_refused(
+    at: datetime, live: bool, words: str, record: OpenedRecord
+) -> None:
     play_next(a_plan(), a_world(LittleVenue(), AGENTS), record)
     with pytest.raises(ArenaError, match=words):
         check_manual_start(at, record.cohorts(), NOW, live, now=NOW + timedelta(hours=2))
@@ -157,25 +158,25 @@ def test_a_start_that_makes_no_sense_is_refused(at: datetime, live: bool, words:
 # Paused
 
 
-def test_a_paused_cohort_misses_its_rounds_and_decides_again_once_it_is_resumed(record: Record) -> None:
+def test_a_paused_cohort_misses_its_rounds_and_decides_again_once_it_is_resumed(record: OpenedRecord) -> None:
     plan = a_plan(rounds=4, count=1)
     world = a_world(LittleVenue(), AGENTS)
     play_next(plan, world, record)
-    record.write_unfenced(pause_cohort, one(record, 1).id, NOW)
+    record.pause(one(record, 1).id, NOW)
     assert doing(record) == ["paused"]
     assert play_next(plan, world, record) == [NOW + WEEK]
-    record.write_unfenced(pause_cohort, one(record, 1).id, None)
+    record.pause(one(record, 1).id, None)
     assert doing(record) == ["playing"]
     play(NOW + WEEK, plan, world, record)  # it was looked at then, so it is too late to decide
     assert play_next(plan, world, record) == [NOW + 2 * WEEK]
     assert decided(record) == {1: [NOW, NOW + 2 * WEEK]}
 
 
-def test_a_paused_cohort_does_not_end_while_rounds_are_to_come(record: Record) -> None:
+def test_a_paused_cohort_does_not_end_while_rounds_are_to_come(record: OpenedRecord) -> None:
     plan = a_plan(rounds=4, count=1)
     world = a_world(LittleVenue(endings=[a_resolution("1", at=NOW + DAY)]), AGENTS)
     play_next(plan, world, record)
-    record.write_unfenced(pause_cohort, one(record, 1).id, NOW)
+    record.pause(one(record, 1).id, NOW)
     play_next(plan, world, record, 2)
     assert ended(record) == [None]
     play_next(plan, world, record)
@@ -184,11 +185,11 @@ def test_a_paused_cohort_does_not_end_while_rounds_are_to_come(record: Record) -
 
 @pytest.mark.parametrize("halt", [pause_cohort, stop_cohort])
 def test_a_round_that_was_broken_off_keeps_nobody_waiting_once_its_cohort_is_halted(
-    halt: Callable[[Connection, int, datetime], None], record: Record
+    halt: Callable[[Connection, int, datetime], None], record: OpenedRecord
 ) -> None:
     plan = a_plan(rounds=2, count=1)
 
-    def interrupted(record: Record) -> None:
+    def interrupted(record: OpenedRecord) -> None:
         raise KeyboardInterrupt
 
     world = a_world(LittleVenue(), {"ann": asks}, LittleModel())
@@ -199,22 +200,22 @@ def test_a_round_that_was_broken_off_keeps_nobody_waiting_once_its_cohort_is_hal
     assert next_decision_time(plan, record, live=False, now=NOW) == NOW
     record.write_unfenced(halt, one(record, 1).id, NOW)
     play(NOW, plan, world, record)
-    assert not record.read(has_marks, one(record, 1).id, NOW), "its fills would come after its marks"
+    assert not record.has_marks(one(record, 1).id, NOW), "its fills would come after its marks"
     assert play_next(plan, world, record) == [NOW + WEEK]
-    (stored_round,) = record.read(read_rounds, one(record, 1).id)
-    assert set(record.read(read_turn_statuses, stored_round.id).values()) == {"late"}
+    (stored_round,) = record.rounds(one(record, 1).id)
+    assert set(record.turn_statuses(stored_round.id).values()) == {"late"}
     assert stored_round.done
 
 
 # Stopped
 
 
-def test_a_stopped_cohort_is_tracked_until_its_last_position_settles(record: Record) -> None:
+def test_a_stopped_cohort_is_tracked_until_its_last_position_settles(record: OpenedRecord) -> None:
     venue = LittleVenue()
     plan = a_plan(rounds=4, count=1)
     world = a_world(venue, AGENTS)
     play_next(plan, world, record)
-    record.write_unfenced(stop_cohort, one(record, 1).id, NOW)
+    record.stop(one(record, 1).id, NOW)
     play_next(plan, world, record)
     assert (doing(record), ended(record), decided(record)) == (["stopped"], [None], {1: [NOW]})
     venue.endings.append(a_resolution("1", at=NOW + 2 * WEEK))
@@ -223,19 +224,21 @@ def test_a_stopped_cohort_is_tracked_until_its_last_position_settles(record: Rec
     assert record.holdings(1)["ann"].cash > one(record, 1).cohort.bankroll
 
 
-def test_one_that_is_stopped_before_its_first_round_ends_when_that_would_have_been(record: Record) -> None:
+def test_one_that_is_stopped_before_its_first_round_ends_when_that_would_have_been(
+    record: OpenedRecord,
+) -> None:
     plan = a_plan(count=1)
     by_hand(NOW + DAY, plan, record)
-    record.write_unfenced(stop_cohort, one(record, 1).id, NOW)
+    record.stop(one(record, 1).id, NOW)
     play_next(plan, a_world(LittleVenue(), AGENTS), record, 2)
     assert ended(record)[0] == NOW + DAY
 
 
-def test_a_stopped_cohort_makes_no_room_for_one_that_was_overtaken(record: Record) -> None:
+def test_a_stopped_cohort_makes_no_room_for_one_that_was_overtaken(record: OpenedRecord) -> None:
     plan = a_plan(rounds=9, count=2, keep=1)
     world = a_world(LittleVenue(), AGENTS)
     play_next(plan, world, record, 2)
-    record.write_unfenced(stop_cohort, one(record, 2).id, NOW)
+    record.stop(one(record, 2).id, NOW)
     play_next(plan, world, record)
     assert decided(record) == {1: [NOW], 2: [NOW + WEEK]}
     assert doing(record, keep=1) == ["tracked", "stopped"]

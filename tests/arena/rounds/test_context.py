@@ -13,8 +13,6 @@ import pytest
 from agents.model import HISTORY_DAYS, Ask, Context, Decision, Forecast, View
 from agents.prompts.context import results_facts
 from arena.record.model.cohort import Cohort
-from arena.record.record import Record
-from arena.record.write.sync import VenueSource, add_catalogue
 from arena.rounds.round import play_round
 from arena.rounds.told_history import SETTLED, read_new_ends, read_past_forecasts, read_price_history
 from markets.model import Listing, MarketId, Quote
@@ -22,6 +20,7 @@ from tests.builders import NOW, RAIN, a_book, a_price, a_quote, a_resolution
 from tests.records.full_record import SUN, week
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun
 from tests.records.mixed_record import CUP, LAUNCH, SALES, build_mixed
+from tests.records.opened_record import OpenedRecord
 
 SNOW = MarketId("sim:snow")
 FOG = MarketId("sim:fog")
@@ -50,16 +49,16 @@ def told(cohort: Cohort, **contexts: dict[str, bool] | None) -> Cohort:
     return replace(cohort, entrants=tuple(replace(e, settings=settings[e.name]) for e in cohort.entrants))
 
 
-def keep(record: Record, at: datetime, *listings: Listing) -> None:
+def keep(record: OpenedRecord, at: datetime, *listings: Listing) -> None:
     """Write a sync that finds these."""
-    record.write(add_catalogue, VenueSource("little", "simulated"), listings, at)
+    record.sync("little", listings, at, "simulated")
 
 
 def said(view: View, market: str) -> list[tuple[str, float, int]]:
     return [(x.forecast.stage, x.forecast.probability, x.round) for x in view.past.get(MarketId(market), ())]
 
 
-def test_an_agent_is_told_its_past_the_prices_of_then_and_how_it_ended(record: Record) -> None:
+def test_an_agent_is_told_its_past_the_prices_of_then_and_how_it_ended(record: OpenedRecord) -> None:
     agents = {"ann": Diarist(), "bob": Diarist(), "old": Diarist()}
     off = {"history": False, "siblings": False, "past": False}
     stored = begun(record, told(a_cohort([*agents]), ann={}, bob=off, old=None))
@@ -85,7 +84,7 @@ def test_an_agent_is_told_its_past_the_prices_of_then_and_how_it_ended(record: R
             assert (view.history, view.siblings, view.past, view.ended) == ({}, None, {}, ())
 
 
-def test_nothing_is_told_that_was_known_later_or_only_just_then(record: Record) -> None:
+def test_nothing_is_told_that_was_known_later_or_only_just_then(record: OpenedRecord) -> None:
     ann = Diarist()
     stored = begun(record, told(a_cohort(["ann"]), ann={}))
     times = {-40 * 24: "0.11", -49: "0.12", -2: "0.13", -0.5: "0.14", 1: "0.15", 200: "0.16"}
@@ -101,7 +100,7 @@ def test_nothing_is_told_that_was_known_later_or_only_just_then(record: Record) 
     assert [(x.market.id, x.mid) for x in view.siblings[EVENT]] == [(FOG, 130_000)]
 
 
-def test_the_history_is_that_of_a_plain_list(record: Record) -> None:
+def test_the_history_is_that_of_a_plain_list(record: OpenedRecord) -> None:
     draws = Random(5)
     quotes = defaultdict[str, list[Quote]](list)
     for number, hours in enumerate(sorted(draws.sample(range(-60 * 24, 48), 60))):
@@ -118,7 +117,7 @@ def test_the_history_is_that_of_a_plain_list(record: Record) -> None:
     assert timedelta(days=HISTORY_DAYS[-1]) >= SETTLED
 
 
-def test_who_is_asked_again_after_a_sync_is_asked_the_same(record: Record) -> None:
+def test_who_is_asked_again_after_a_sync_is_asked_the_same(record: OpenedRecord) -> None:
     """A failed turn that is tried again: its paid answers are found by the words of their questions."""
     ann = Diarist()
     stored = begun(record, told(a_cohort(["ann"]), ann={}))

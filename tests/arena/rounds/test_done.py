@@ -10,10 +10,7 @@ import pytest
 from agents.model import Ask, Call, CallError, Decision, Message, Prompt, View
 from arena.config import load
 from arena.errors import ArenaError
-from arena.record.queries.cohorts import StoredCohort, has_marks, read_rounds
-from arena.record.queries.progress import read_progress
-from arena.record.record import Record
-from arena.record.write.turns import claim_turns
+from arena.record.queries.cohorts import StoredCohort
 from arena.rounds.benchmark_rounds import read_questions
 from arena.rounds.forecasting import AskingMethod, answered_by, begin_set, play_set
 from arena.rounds.round import close_round, track_cohort
@@ -22,6 +19,7 @@ from tests.arena.config_files import write
 from tests.arena.scores.files.test_forecastbench import DUE, QUESTIONS, question
 from tests.builders import NOW
 from tests.records.little_world import LittleVenue, a_cohort, a_world, asks, begun, play
+from tests.records.opened_record import OpenedRecord
 
 AWAY = CallError("unreachable", "it is away", retry=True)
 
@@ -43,7 +41,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> AwayModel:
 
 
 @pytest.fixture
-def stored(record: Record) -> StoredCohort:
+def stored(record: OpenedRecord) -> StoredCohort:
     return begun(record, a_cohort(["eve"]))
 
 
@@ -53,7 +51,7 @@ def world(model: AwayModel) -> World:
 
 
 def test_a_round_that_was_closed_is_not_played_again(
-    stored: StoredCohort, world: World, model: AwayModel, record: Record
+    stored: StoredCohort, world: World, model: AwayModel, record: OpenedRecord
 ) -> None:
     first = play(stored, 1, world, record)
     assert (first.failed, [turn.agent for turn in first.unanswered]) == (("eve",), ["eve"])
@@ -61,7 +59,7 @@ def test_a_round_that_was_closed_is_not_played_again(
     closed = asyncio.run(close_round(stored, 1, world, record))
     assert (closed.turns, closed.unanswered) == ((), ()), "its model is not waited for any more"
     assert (closed.waiting, closed.failed) == ((), ("eve",)), "it holds the turn itself, and plays it no more"
-    assert record.read(read_rounds, stored.id)[0].done
+    assert record.rounds(stored.id)[0].done
 
     again = play(stored, 1, world, record)
     assert (again.turns, again.failed, again.unanswered) == ((), (), ())
@@ -69,7 +67,7 @@ def test_a_round_that_was_closed_is_not_played_again(
 
 
 def test_a_turn_whose_markets_are_asked_in_parts_waits_for_each_part(
-    record: Record, model: AwayModel
+    record: OpenedRecord, model: AwayModel
 ) -> None:
     """The last part was answered, which is paid for; that another was not must not be lost behind it."""
 
@@ -87,12 +85,12 @@ def test_a_turn_whose_markets_are_asked_in_parts_waits_for_each_part(
     stored = begun(record, a_cohort(["eve"]))
     report = play(stored, 1, a_world(LittleVenue(), {"eve": asks_in_parts}, answers_part_2), record)
     assert [(turn.agent, turn.code) for turn in report.unanswered] == [("eve", "unreachable")]
-    [progress] = record.read(read_progress, record.line_ups)
+    [progress] = record.progress()
     assert (progress.rounds[0].failed, progress.rounds[0].unanswered) == (1, 1)
 
 
 def test_a_round_that_the_user_went_past_holds_up_no_later_one(
-    stored: StoredCohort, world: World, record: Record
+    stored: StoredCohort, world: World, record: OpenedRecord
 ) -> None:
     """The model of the first one is still away, which was said to be no matter."""
     leaves = replace(world, leaves_failed=True)
@@ -103,22 +101,22 @@ def test_a_round_that_the_user_went_past_holds_up_no_later_one(
 
 
 def test_a_turn_that_another_process_tries_again_is_not_closed(
-    stored: StoredCohort, world: World, record: Record
+    stored: StoredCohort, world: World, record: OpenedRecord
 ) -> None:
     """Where no time passes its answer would still be good."""
     play(stored, 1, world, record)
-    record.write(claim_turns, 1, [1], "elsewhere.invalid/1/x", lambda _: False)
+    record.claim(1, [1], "elsewhere.invalid/1/x")
     with pytest.raises(ArenaError, match="another process plays eve"):
         asyncio.run(close_round(stored, 1, world, record))
-    assert not record.read(read_rounds, stored.id)[0].done
+    assert not record.rounds(stored.id)[0].done
 
 
 def test_a_turn_that_another_process_tries_again_is_waited_for(
-    stored: StoredCohort, world: World, record: Record
+    stored: StoredCohort, world: World, record: OpenedRecord
 ) -> None:
     """It may have died elsewhere: only who waits finds out, and takes the turn over."""
     play(stored, 1, world, record)
-    record.write(claim_turns, 1, [1], "elsewhere.invalid/1/x", lambda _: False)
+    record.claim(1, [1], "elsewhere.invalid/1/x")
     again = play(stored, 1, world, record)
     assert (again.waiting, again.failed, again.unanswered) == (("eve",), (), ())
     assert record.watch.is_in_doubt()
@@ -129,7 +127,7 @@ class Killed(BaseException):
 
 
 def test_a_round_that_was_broken_off_is_not_marked_before_its_turns_are_in(
-    stored: StoredCohort, record: Record
+    stored: StoredCohort, record: OpenedRecord
 ) -> None:
     """Its cohort was paused meanwhile, so it is only tracked: fills come before marks."""
 
@@ -140,11 +138,11 @@ def test_a_round_that_was_broken_off_is_not_marked_before_its_turns_are_in(
     with pytest.raises(Killed):
         play(stored, 1, world, record)
     asyncio.run(track_cohort(stored, NOW, world, record))
-    assert not record.read(has_marks, stored.id, NOW)
+    assert not record.has_marks(stored.id, NOW)
 
 
 def test_a_question_set_that_was_closed_is_asked_no_more_and_its_cohort_ends(
-    world: World, model: AwayModel, record: Record, tmp_path: Path
+    world: World, model: AwayModel, record: OpenedRecord, tmp_path: Path
 ) -> None:
     asked = question("manifold", "m1", question="Will it rain?", freeze_datetime_value="0.25")
     write(tmp_path / "question_sets", json.dumps(QUESTIONS | {"questions": [asked]}), f"{DUE}-llm.json")

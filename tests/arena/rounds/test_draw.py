@@ -8,7 +8,6 @@ from random import Random
 
 from arena.cohorts.cohort import seed_for
 from arena.record.model.cohort import Cohort
-from arena.record.record import Record
 from arena.record.schema.codec import cohort_of, cohort_text
 from arena.rounds.round import play_round
 from markets.model import Snapshot
@@ -17,6 +16,7 @@ from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter
 from markets.venues.simulator import Settings, venue
 from tests.builders import NOW, RAIN, listed, usd
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, says
+from tests.records.opened_record import OpenedRecord
 
 SEASON = Settings(markets=120, events=30, exclusive_share=0.3, ladder_share=0.3)
 RULE = Universe(
@@ -37,7 +37,7 @@ def a_simulated_cohort() -> Cohort:
     return replace(a_cohort(["bob"]), starts_at=starts_at, universe=RULE, seed=77)
 
 
-def snapshot(record: Record, cohort: Cohort, number: int) -> Snapshot:
+def snapshot(record: OpenedRecord, cohort: Cohort, number: int) -> Snapshot:
     found = record.snapshot(record.cohorts()[-1].id, cohort.calendar.time(number))
     assert found is not None
     return found[1]
@@ -54,7 +54,7 @@ def test_a_rule_frozen_before_it_had_more_keys_is_read_as_it_was_meant() -> None
     assert cohort_of(json.dumps(frozen | {"universe": old})).universe == a_cohort(["bob"]).universe
 
 
-def test_anyone_can_repeat_the_draws_of_a_record(record: Record) -> None:
+def test_anyone_can_repeat_the_draws_of_a_record(record: OpenedRecord) -> None:
     """From the frozen cohort and the venue's list in any order, without what was played."""
     stored = begun(record, a_simulated_cohort())
     world = a_world(venue(SEASON), {"bob": says("0.5")})
@@ -82,14 +82,14 @@ class RepeatingVenue(LittleVenue):
         return replace(catalogue, listings=[*catalogue.listings, *catalogue.listings])
 
 
-def test_a_market_that_a_venue_lists_twice_is_shown_once(record: Record) -> None:
+def test_a_market_that_a_venue_lists_twice_is_shown_once(record: OpenedRecord) -> None:
     stored = begun(record, a_cohort(["bob"]))
     asyncio.run(play_round(stored, 1, a_world(RepeatingVenue(), {"bob": says("0.5")}), record))
     shown = snapshot(record, stored.cohort, 1).shown
     assert [listing.market.id for listing in shown] == [RAIN, "sim:snow"]
 
 
-def test_what_is_held_is_seen_though_the_rule_no_longer_lets_it_in(record: Record) -> None:
+def test_what_is_held_is_seen_though_the_rule_no_longer_lets_it_in(record: OpenedRecord) -> None:
     cheap = a_cohort(["ann"]).universe.model_copy(update={"max_price": usd("0.70")})
     cohort = replace(a_cohort(["ann"]), universe=cheap)
     stored = begun(record, cohort)
@@ -106,7 +106,7 @@ def test_what_is_held_is_seen_though_the_rule_no_longer_lets_it_in(record: Recor
     assert later.held[0].quote.at == NOW + WEEK
 
 
-def test_what_is_held_and_drawn_stands_in_the_snapshot_once(record: Record) -> None:
+def test_what_is_held_and_drawn_stands_in_the_snapshot_once(record: OpenedRecord) -> None:
     cohort = a_cohort(["ann"])
     stored = begun(record, cohort)
     world = a_world(LittleVenue(), {"ann": says("0.7", ("500", RAIN))})

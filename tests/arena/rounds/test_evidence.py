@@ -15,17 +15,15 @@ from agents.guard import Guard
 from agents.model import Agent, Article, Ask, Decision, View
 from agents.research import folder
 from arena.record.model.cohort import Cohort
-from arena.record.queries.cohorts import read_rounds
-from arena.record.record import Record
-from arena.record.write.cohorts import add_snapshot
 from arena.record.write.evidence import is_gathered
-from arena.record.write.quarantine import StoredQuarantine, read_quarantine
+from arena.record.write.quarantine import StoredQuarantine
 from arena.rounds.evidence import MOST_FAILURES
 from arena.rounds.round import play_round, take_snapshot
 from arena.rounds.world import World
 from markets.model import Market, MarketId
 from tests.builders import NOW, RAIN
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, hash_of, live, play, says
+from tests.records.opened_record import OpenedRecord
 
 SNOW = MarketId("sim:snow")
 
@@ -75,11 +73,13 @@ def reads(paper: LittlePaper, agents: dict[str, Agent], now: datetime = NOW, **v
     return replace(a_world(LittleVenue(**venue), agents, now=now), research=lambda cohort: paper)
 
 
-def asides(record: Record) -> list[StoredQuarantine]:
-    return record.read(read_quarantine)
+def asides(record: OpenedRecord) -> list[StoredQuarantine]:
+    return record.quarantined()
 
 
-def test_everyone_in_a_round_sees_the_same_articles_and_the_source_is_asked_once(record: Record) -> None:
+def test_everyone_in_a_round_sees_the_same_articles_and_the_source_is_asked_once(
+    record: OpenedRecord,
+) -> None:
     paper = LittlePaper({RAIN: [news("Clouds"), news("Sun", "2026-01-03T12:00Z")]})
     ann = Looker()
     bob = Looker()
@@ -93,16 +93,16 @@ def test_everyone_in_a_round_sees_the_same_articles_and_the_source_is_asked_once
     )
 
 
-def test_without_a_source_nothing_is_gathered_and_nothing_is_stored(record: Record) -> None:
+def test_without_a_source_nothing_is_gathered_and_nothing_is_stored(record: OpenedRecord) -> None:
     paper = LittlePaper({RAIN: [news("Clouds")]})
     ann = Looker()
     stored = begun(record, a_cohort(["ann"]))
     play(stored, 1, reads(paper, {"ann": ann}), record)
     assert (paper.asked, ann.titles()) == ([], {})
-    assert not record.read(is_gathered, record.read(read_rounds, stored.id)[0].id)
+    assert not record.read(is_gathered, record.rounds(stored.id)[0].id)
 
 
-def test_a_view_knows_when_the_cohort_decided_before(record: Record) -> None:
+def test_a_view_knows_when_the_cohort_decided_before(record: OpenedRecord) -> None:
     ann = Looker()
     stored = begun(record, a_cohort(["ann"]))
     for number in (1, 2):
@@ -110,7 +110,7 @@ def test_a_view_knows_when_the_cohort_decided_before(record: Record) -> None:
     assert [view.since for view in ann.views] == [None, NOW]
 
 
-def test_the_guard_keeps_back_what_is_too_late_and_the_record_counts_it(record: Record) -> None:
+def test_the_guard_keeps_back_what_is_too_late_and_the_record_counts_it(record: OpenedRecord) -> None:
     late = news("Late", "2026-01-05")
     undated = news("When?", "soon")
     site = news("Odds", source="Metaculus")
@@ -127,7 +127,9 @@ def test_the_guard_keeps_back_what_is_too_late_and_the_record_counts_it(record: 
 
 
 @pytest.mark.parametrize("prices", ["shown", "hidden", "after"])
-def test_odds_are_always_withheld_where_an_agent_is_asked_without_prices(record: Record, prices: str) -> None:
+def test_odds_are_always_withheld_where_an_agent_is_asked_without_prices(
+    record: OpenedRecord, prices: str
+) -> None:
     paper = LittlePaper({RAIN: [news("Clouds"), news("Polymarket: 80% rain")]})
     ann = Looker()
     cohort = with_evidence(a_cohort(["ann"]), odds="shown")
@@ -141,7 +143,7 @@ def test_odds_are_always_withheld_where_an_agent_is_asked_without_prices(record:
     assert counted == ("{}" if prices == "shown" else '{"odds":1}')
 
 
-def test_a_refused_query_concerns_its_market_alone(record: Record) -> None:
+def test_a_refused_query_concerns_its_market_alone(record: OpenedRecord) -> None:
     mids = {f"sim:{number}": 40 for number in range(9)}
     refusal = RefusedQueryError("refused_query", "GDELT refuses the query: too short")
     paper = LittlePaper({"sim:8": [news("Flakes")]}, down={*mids} - {"sim:8"}, fault=refusal)
@@ -152,7 +154,7 @@ def test_a_refused_query_concerns_its_market_alone(record: Record) -> None:
     assert report.trouble == ("no evidence on 8 of 9 markets: GDELT refuses the query: too short",)
 
 
-def test_a_round_says_that_no_file_of_a_folder_is_an_article(record: Record, tmp_path: Path) -> None:
+def test_a_round_says_that_no_file_of_a_folder_is_an_article(record: OpenedRecord, tmp_path: Path) -> None:
     for name in ("a.md", "b.md"):
         (tmp_path / name).write_text("Rain in Lisbon.")
     ann = Looker()
@@ -165,7 +167,7 @@ def test_a_round_says_that_no_file_of_a_folder_is_an_article(record: Record, tmp
     assert ann.titles() == {}
 
 
-def test_nothing_from_the_day_of_the_close_is_shown(record: Record) -> None:
+def test_nothing_from_the_day_of_the_close_is_shown(record: OpenedRecord) -> None:
     paper = LittlePaper({RAIN: [news("Eve", "2026-01-03T23:59Z"), news("The day", "2026-01-04T00:00Z")]})
     ann = Looker()
     stored = begun(record, with_evidence(a_cohort(["ann"])))
@@ -173,7 +175,7 @@ def test_nothing_from_the_day_of_the_close_is_shown(record: Record) -> None:
     assert ann.titles() == {RAIN: ["Eve"]}
 
 
-def test_a_restart_uses_what_is_stored_and_gathers_nothing_again(record: Record) -> None:
+def test_a_restart_uses_what_is_stored_and_gathers_nothing_again(record: OpenedRecord) -> None:
     """Broken off between evidence and turns; meanwhile the source says something else."""
     paper = LittlePaper({RAIN: [news("Clouds")]})
     ann = Looker()
@@ -191,7 +193,7 @@ def test_a_restart_uses_what_is_stored_and_gathers_nothing_again(record: Record)
     assert paper.asked == asked
 
 
-def test_a_source_that_was_silent_is_not_asked_again_in_the_round(record: Record) -> None:
+def test_a_source_that_was_silent_is_not_asked_again_in_the_round(record: OpenedRecord) -> None:
     paper = LittlePaper(down={RAIN, SNOW})
     ann = Looker()
     stored = begun(record, with_evidence(a_cohort(["ann"])))
@@ -211,7 +213,7 @@ def test_a_source_that_was_silent_is_not_asked_again_in_the_round(record: Record
     ],
 )
 def test_a_source_that_is_down_for_a_market_stops_nothing_and_is_told(
-    record: Record, fault: BaseException, code: str, words: str
+    record: OpenedRecord, fault: BaseException, code: str, words: str
 ) -> None:
     paper = LittlePaper({SNOW: [news("Flakes")]}, down={RAIN}, fault=fault)
     ann = Looker()
@@ -227,7 +229,7 @@ def test_a_source_that_is_down_for_a_market_stops_nothing_and_is_told(
 
 @pytest.mark.parametrize("kind", [ValueError, partial(ResearchError, "refused")])
 def test_no_key_in_the_words_of_a_source_is_kept(
-    record: Record, kind: Callable[[str], Exception], monkeypatch: pytest.MonkeyPatch
+    record: OpenedRecord, kind: Callable[[str], Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NEWS_API_KEY", "canary-5f0c9d21e7")
     fault = kind("GET https://news.example/v1?token=canary-5f0c9d21e7 failed")
@@ -240,7 +242,7 @@ def test_no_key_in_the_words_of_a_source_is_kept(
 
 
 @pytest.mark.parametrize("answer", [[5], ["text"], [news(cast(str, 5))], [None]])
-def test_an_answer_that_is_none_stops_nothing_either(record: Record, answer: list[Any]) -> None:
+def test_an_answer_that_is_none_stops_nothing_either(record: OpenedRecord, answer: list[Any]) -> None:
     paper = LittlePaper({RAIN: answer, SNOW: [news("Flakes")]})
     ann = Looker()
     stored = begun(record, with_evidence(a_cohort(["ann"])))
@@ -249,7 +251,7 @@ def test_an_answer_that_is_none_stops_nothing_either(record: Record, answer: lis
     assert "a source answers with a list of FoundArticle" in report.trouble[0]
 
 
-def test_a_source_that_cannot_even_be_opened_stops_nothing(record: Record) -> None:
+def test_a_source_that_cannot_even_be_opened_stops_nothing(record: OpenedRecord) -> None:
     def broken(cohort: Cohort) -> LittlePaper:
         raise ImportError("no such file")
 
@@ -260,7 +262,7 @@ def test_a_source_that_cannot_even_be_opened_stops_nothing(record: Record) -> No
     assert report.trouble == ("no evidence on 2 of 2 markets: ImportError: no such file",)
 
 
-def test_a_source_that_is_down_altogether_is_soon_left_alone(record: Record) -> None:
+def test_a_source_that_is_down_altogether_is_soon_left_alone(record: OpenedRecord) -> None:
     mids = {f"sim:{number}": 40 for number in range(9)}
     paper = LittlePaper(down=set(mids))
     stored = begun(record, with_evidence(a_cohort(["ann"])))
@@ -269,7 +271,7 @@ def test_a_source_that_is_down_altogether_is_soon_left_alone(record: Record) -> 
     assert report.trouble == ("no evidence on 9 of 9 markets: no answer; wait",)
 
 
-def test_cohorts_that_decide_at_one_time_share_what_was_found(record: Record) -> None:
+def test_cohorts_that_decide_at_one_time_share_what_was_found(record: OpenedRecord) -> None:
     paper = LittlePaper({RAIN: [news("Clouds"), news("Sun")]})
     ann = Looker()
     first = begun(record, with_evidence(a_cohort(["ann"])))
@@ -283,17 +285,17 @@ def test_cohorts_that_decide_at_one_time_share_what_was_found(record: Record) ->
     assert len(paper.asked) == 4
 
 
-def test_a_live_round_that_is_too_late_gathers_nothing(record: Record) -> None:
+def test_a_live_round_that_is_too_late_gathers_nothing(record: OpenedRecord) -> None:
     paper = LittlePaper()
     stored = begun(record, with_evidence(live(a_cohort(["ann"]))))
     in_time = reads(paper, {"ann": says("0.5")})
     seen = asyncio.run(take_snapshot(stored, NOW, in_time, record, 1))
-    record.write(add_snapshot, stored.id, 1, seen, 1)
+    record.keep_snapshot(stored.id, 1, seen, 1)
     play(stored, 1, replace(in_time, now=lambda: NOW + timedelta(days=1)), record)
     assert paper.asked == []
 
 
-def test_two_processes_that_gather_for_a_round_keep_the_first_one(record: Record) -> None:
+def test_two_processes_that_gather_for_a_round_keep_the_first_one(record: OpenedRecord) -> None:
     stored = begun(record, with_evidence(a_cohort(["ann"])))
     ann = Looker()
     other = LittlePaper({RAIN: [news("First")]})
@@ -301,7 +303,7 @@ def test_two_processes_that_gather_for_a_round_keep_the_first_one(record: Record
     @dataclass
     class Slow(LittlePaper):
         async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
-            if not record.read(is_gathered, record.read(read_rounds, stored.id)[0].id):
+            if not record.read(is_gathered, record.rounds(stored.id)[0].id):
                 await play_round(stored, 1, reads(other, {"ann": ann}), record)
             return [news("Second")]
 
@@ -313,7 +315,7 @@ def test_what_comes_later_changes_nothing_that_was_decided_before(tmp_path: Path
     hashes = []
     later = [news("Tomorrow", "2026-01-04"), news("In a week", "2026-01-12T00:00Z"), news("When?", "soon")]
     for more in ([], later):
-        record = Record.open(str(tmp_path / f"{len(more)}.db"))
+        record = OpenedRecord.at(tmp_path / f"{len(more)}.db")
         paper = LittlePaper({RAIN: [*more, news("Clouds")]})
         ann = Looker()
         stored = begun(record, with_evidence(a_cohort(["ann"])))
@@ -325,7 +327,7 @@ def test_what_comes_later_changes_nothing_that_was_decided_before(tmp_path: Path
     assert hashes[0] == hashes[1]
 
 
-def test_two_agents_who_ask_a_tool_the_same_at_once_have_it_searched_once(record: Record) -> None:
+def test_two_agents_who_ask_a_tool_the_same_at_once_have_it_searched_once(record: OpenedRecord) -> None:
     """The second one waits for what the first has bought."""
     together = asyncio.Barrier(2)
     searches = list[str]()

@@ -11,8 +11,6 @@ import pytest
 from arena.errors import ArenaError
 from arena.forms.bench.made_set import SetCandidate, SetPlan, make_set, share_evenly
 from arena.forms.bench.reading import read_question_set
-from arena.record.record import Record
-from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.rounds.benchmark_rounds import FileSource, read_questions, resolve_rounds
 from arena.rounds.made_sets import make_questions, record_candidates
@@ -22,7 +20,7 @@ from markets.universe import Universe
 from tests.arena.scores.files.test_forecastbench import question
 from tests.builders import NOW, a_listing, a_market, a_resolution
 from tests.program.in_process import answered, invoke
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import OpenedRecord, opened_record
 
 DUE = "2026-01-14"
 OPEN = Universe(
@@ -133,7 +131,7 @@ def published(folder: Path, due: str = "2026-01-01") -> FileSource:
     return FileSource(str(folder / "published"))
 
 
-def test_the_records_markets_are_candidates_if_they_are_decided_after_the_day(record: Record) -> None:
+def test_the_records_markets_are_candidates_if_they_are_decided_after_the_day(record: OpenedRecord) -> None:
     with record.reading() as connection:
         found = {one.id: one for one in record_candidates(connection, OPEN, DUE, NOW)}
     assert found.keys() == {*(f"M{number}" for number in range(6)), "GDP:rise"}
@@ -146,7 +144,7 @@ def test_the_records_markets_are_candidates_if_they_are_decided_after_the_day(re
     assert series.item["question"] == "Will GDP have risen by {resolution_date}?"
 
 
-def test_a_set_is_made_kept_and_resolved_from_the_record(record: Record, tmp_path: Path) -> None:
+def test_a_set_is_made_kept_and_resolved_from_the_record(record: OpenedRecord, tmp_path: Path) -> None:
     source = published(tmp_path)
     plan = SetPlan(DUE, 14, 3, True)
     kept, is_new = make_questions(record, plan, OPEN, source, NOW)
@@ -172,7 +170,7 @@ def test_a_set_is_made_kept_and_resolved_from_the_record(record: Record, tmp_pat
         a_resolution(None, "kalshi:M1", at=later),
         a_resolution("0", "series:GDP:rise@2026-01-21", at=later),
     ]
-    record.write(add_resolutions, ends, later)
+    record.resolve(ends, later)
     place = tmp_path / "published" / "resolution_sets"
     place.mkdir()
     row = {"id": "d1", "source": "fred", "direction": None, "resolved": True}

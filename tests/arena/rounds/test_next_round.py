@@ -9,8 +9,6 @@ from agents.model import Ask, Decision, View
 from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
 from arena.record.model.calendar import Cadence
-from arena.record.record import Record
-from arena.record.write.cohorts import stop_cohort
 from arena.rounds import season
 from arena.rounds.season import (
     begin_due_cohort,
@@ -23,19 +21,20 @@ from arena.rounds.settlement import learn_resolutions
 from arena.rounds.world import World
 from tests.builders import NOW, RAIN, a_bet, a_resolution
 from tests.records.little_world import WEEK, LittleVenue, a_plan, a_world, says
+from tests.records.opened_record import OpenedRecord
 
 AGENTS = {"ann": says("0.7", ("500", RAIN))}
 
 
-def play(at: datetime, plan: Plan, world: World, record: Record) -> None:
+def play(at: datetime, plan: Plan, world: World, record: OpenedRecord) -> None:
     asyncio.run(play_time(at, plan, world, record))
 
 
-def following(plan: Plan, record: Record) -> datetime:
+def following(plan: Plan, record: OpenedRecord) -> datetime:
     return next_decision_time(plan, record, live=False, now=NOW)
 
 
-def test_times_come_one_after_another_until_all_is_settled(record: Record) -> None:
+def test_times_come_one_after_another_until_all_is_settled(record: OpenedRecord) -> None:
     venue = LittleVenue()
     plan = a_plan()
     world = a_world(venue, AGENTS)
@@ -49,7 +48,7 @@ def test_times_come_one_after_another_until_all_is_settled(record: Record) -> No
         following(plan, record)
 
 
-def test_a_time_broken_off_between_two_cohorts_is_played_to_its_end_first(record: Record) -> None:
+def test_a_time_broken_off_between_two_cohorts_is_played_to_its_end_first(record: OpenedRecord) -> None:
     plan = a_plan()
     world = a_world(LittleVenue(), AGENTS)
     play(NOW, plan, world, record)
@@ -62,7 +61,7 @@ def test_a_time_broken_off_between_two_cohorts_is_played_to_its_end_first(record
     assert following(plan, record) == NOW + 2 * WEEK
 
 
-def test_a_live_round_is_due_for_six_hours(record: Record) -> None:
+def test_a_live_round_is_due_for_six_hours(record: OpenedRecord) -> None:
     plan = a_plan(count=None)
     at = NOW + 5 * WEEK
     assert next_decision_time(plan, record, live=True, now=at + timedelta(hours=5)) == at
@@ -70,7 +69,7 @@ def test_a_live_round_is_due_for_six_hours(record: Record) -> None:
         next_decision_time(plan, record, live=True, now=at + timedelta(hours=7))
 
 
-def test_positions_marked_between_two_weeks_are_settled_at_the_next_weekly_time(record: Record) -> None:
+def test_positions_marked_between_two_weeks_are_settled_at_the_next_weekly_time(record: OpenedRecord) -> None:
     plan = a_plan(rounds=1, count=1)
     world = a_world(LittleVenue(), AGENTS)
     play(NOW, plan, world, record)
@@ -80,7 +79,7 @@ def test_positions_marked_between_two_weeks_are_settled_at_the_next_weekly_time(
     check_decision_time(at, plan, record, live=False, now=NOW)
 
 
-def test_after_the_last_live_round_the_season_is_said_to_be_over(record: Record) -> None:
+def test_after_the_last_live_round_the_season_is_said_to_be_over(record: OpenedRecord) -> None:
     plan = a_plan(rounds=1, count=1)
     with pytest.raises(ArenaError, match="every round is over") as nothing_begun:
         next_decision_time(plan, record, live=True, now=NOW + WEEK)
@@ -92,7 +91,7 @@ def test_after_the_last_live_round_the_season_is_said_to_be_over(record: Record)
     assert positions_open.value.hint == "arena run settles what is open"
 
 
-def test_a_live_round_is_not_played_before_its_time_nor_long_after(record: Record) -> None:
+def test_a_live_round_is_not_played_before_its_time_nor_long_after(record: OpenedRecord) -> None:
     plan = a_plan(count=None)
     for now, words in ((NOW - WEEK, "in the future"), (NOW + timedelta(hours=7), "prices are gone")):
         with pytest.raises(ArenaError, match=words):
@@ -100,7 +99,7 @@ def test_a_live_round_is_not_played_before_its_time_nor_long_after(record: Recor
     check_decision_time(NOW, plan, record, live=True, now=NOW + timedelta(hours=1))
 
 
-def test_numbers_come_from_the_record_though_weeks_were_missed(record: Record) -> None:
+def test_numbers_come_from_the_record_though_weeks_were_missed(record: OpenedRecord) -> None:
     plan = a_plan(count=None)
     world = a_world(LittleVenue(), AGENTS)
     play(NOW, plan, world, record)
@@ -108,7 +107,7 @@ def test_numbers_come_from_the_record_though_weeks_were_missed(record: Record) -
     assert [stored.cohort.number for stored in record.cohorts()] == [1, 2]
 
 
-def test_a_cohort_whose_last_round_was_missed_ends_all_the_same(record: Record) -> None:
+def test_a_cohort_whose_last_round_was_missed_ends_all_the_same(record: OpenedRecord) -> None:
     plan = a_plan(rounds=2, count=1)
     venue = LittleVenue(endings=[a_resolution("0", at=NOW + timedelta(days=1))])
     world = a_world(venue, AGENTS)
@@ -118,7 +117,7 @@ def test_a_cohort_whose_last_round_was_missed_ends_all_the_same(record: Record) 
 
 
 def test_a_cohort_broken_off_just_before_its_end_ends_at_its_last_look(
-    record: Record, monkeypatch: pytest.MonkeyPatch
+    record: OpenedRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = a_plan(rounds=1, count=2)
     world = a_world(LittleVenue(), {"ann": says("0.7")})
@@ -132,7 +131,7 @@ def test_a_cohort_broken_off_just_before_its_end_ends_at_its_last_look(
     assert [stored.ended_at for stored in record.cohorts()] == [NOW, NOW + WEEK]
 
 
-def test_a_cohort_that_was_stopped_has_no_decision_to_come_once_it_has_ended(record: Record) -> None:
+def test_a_cohort_that_was_stopped_has_no_decision_to_come_once_it_has_ended(record: OpenedRecord) -> None:
     plan = a_plan(rounds=2, count=2)
     world = a_world(LittleVenue(), {"ann": says("0.7")})
     for week in (0, 1):
@@ -141,14 +140,14 @@ def test_a_cohort_that_was_stopped_has_no_decision_to_come_once_it_has_ended(rec
     assert first.ended_at is not None
     assert following(plan, record) == NOW + 2 * WEEK
 
-    record.write(stop_cohort, second.id, NOW + 8 * WEEK)
+    record.stop(second.id, NOW + 8 * WEEK)
     season.end_cohorts_over(plan, record)
     assert record.cohorts()[1].ended_at == NOW + WEEK
     with pytest.raises(ArenaError, match="every round has been played"):
         following(plan, record)
 
 
-def test_a_correction_paid_between_two_times_is_no_time_broken_off(record: Record) -> None:
+def test_a_correction_paid_between_two_times_is_no_time_broken_off(record: OpenedRecord) -> None:
     async def buys(view: View, _ask: Ask) -> Decision:
         """Buy rain in the first cohort's first round, snow in the second's."""
         market = RAIN if view.snapshot.at < NOW + WEEK else "sim:snow"

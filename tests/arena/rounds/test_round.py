@@ -18,18 +18,10 @@ from arena.record.model.calendar import Cadence
 from arena.record.model.cohort import Cohort, RoundReport, Turn
 from arena.record.queries.cohorts import (
     StoredCohort,
-    count_facts,
-    read_resolutions,
     read_retried_turns,
-    read_rounds,
     read_taken_at,
-    read_turn_statuses,
 )
-from arena.record.queries.progress import read_progress
-from arena.record.record import Record
-from arena.record.write.cohorts import add_snapshot
-from arena.record.write.sync import VenueSource, add_catalogue
-from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims
+from arena.record.write.turns import TurnUnderClaim
 from arena.rounds.round import mark_cohort, play_round, take_snapshot, track_cohort
 from arena.rounds.season import play_time
 from arena.rounds.settlement import settle_cohort
@@ -55,6 +47,7 @@ from tests.records.little_world import (
     play,
     says,
 )
+from tests.records.opened_record import OpenedRecord
 
 BUYER = says("0.7", ("500", RAIN))
 
@@ -63,7 +56,7 @@ def turn_of(report: RoundReport, name: str) -> Turn:
     return next(turn for turn in report.turns if turn.entrant == name)
 
 
-def test_a_round_is_settled_shown_played_and_marked(record: Record) -> None:
+def test_a_round_is_settled_shown_played_and_marked(record: OpenedRecord) -> None:
     agents = {"ann": BUYER, "bob": says("0.5")}
     stored = begun(record, a_cohort(["ann", "bob"]))
     report = play(stored, 1, a_world(LittleVenue(), agents), record)
@@ -73,25 +66,25 @@ def test_a_round_is_settled_shown_played_and_marked(record: Record) -> None:
     assert accounts["ann"].cash == usd(9_500)
     assert accounts["ann"].lots[RAIN, "YES"].shares == usd(500) * 10**6 // usd("0.41")
     assert accounts["bob"].cash == usd(10_000)
-    assert record.read(read_rounds, stored.id)[0].done
+    assert record.rounds(stored.id)[0].done
 
 
-def test_played_again_it_changes_nothing_and_asks_nobody(record: Record) -> None:
+def test_played_again_it_changes_nothing_and_asks_nobody(record: OpenedRecord) -> None:
     model = LittleModel()
     venue = LittleVenue()
     stored = begun(record, a_cohort(["ann", "eve"]))
     world = a_world(venue, {"ann": BUYER, "eve": asks}, model)
     play(stored, 1, world, record)
     before = hash_of(record)
-    counts = record.read(count_facts)
+    counts = record.fact_counts()
     venue.mids[RAIN] = 90
     again = play(stored, 1, world, record)
     assert (again.turns, again.done) == ((), True)
-    assert (hash_of(record), record.read(count_facts)) == (before, counts)
+    assert (hash_of(record), record.fact_counts()) == (before, counts)
     assert (model.asked, venue.looks) == (1, 1)
 
 
-def test_what_ended_is_paid_before_anyone_decides(record: Record) -> None:
+def test_what_ended_is_paid_before_anyone_decides(record: OpenedRecord) -> None:
     venue = LittleVenue()
     stored = begun(record, a_cohort(["ann"]))
     world = a_world(venue, {"ann": BUYER})
@@ -103,17 +96,19 @@ def test_what_ended_is_paid_before_anyone_decides(record: Record) -> None:
     assert not record.holdings(stored.id)["ann"].lots
 
 
-def test_how_a_market_ended_is_learnt_though_nobody_bet_on_it(record: Record) -> None:
+def test_how_a_market_ended_is_learnt_though_nobody_bet_on_it(record: OpenedRecord) -> None:
     venue = LittleVenue()
     stored = begun(record, a_cohort(["bob"]))
     world = a_world(venue, {"bob": says("0.5")})
     play(stored, 1, world, record)
     venue.endings.append(a_resolution("0", at=NOW + timedelta(days=3)))
     play(stored, 2, world, record)
-    assert [known.payout for known in record.read(read_resolutions, [RAIN], NOW + WEEK)] == [0]
+    assert [known.payout for known in record.resolutions([RAIN], NOW + WEEK)] == [0]
 
 
-def test_a_held_market_the_venue_is_silent_about_keeps_its_last_price_and_is_stale(record: Record) -> None:
+def test_a_held_market_the_venue_is_silent_about_keeps_its_last_price_and_is_stale(
+    record: OpenedRecord,
+) -> None:
     venue = LittleVenue()
     stored = begun(record, a_cohort(["ann"]))
     world = a_world(venue, {"ann": BUYER})
@@ -130,7 +125,7 @@ def test_a_held_market_the_venue_is_silent_about_keeps_its_last_price_and_is_sta
     assert _marks(record)[-1] == ("ann", 1, 7 * 24 * 60 * 60)
 
 
-def test_a_held_market_that_has_a_quote_without_a_price_keeps_its_last_price(record: Record) -> None:
+def test_a_held_market_that_has_a_quote_without_a_price_keeps_its_last_price(record: OpenedRecord) -> None:
     """Held or on offer again, it does not fall to what it cost."""
 
     class Priceless(LittleVenue):
@@ -149,7 +144,7 @@ def test_a_held_market_that_has_a_quote_without_a_price_keeps_its_last_price(rec
     assert _marks(record)[-1] == ("ann", 1, 7 * 24 * 60 * 60)
 
 
-def test_an_impossible_ending_is_not_kept_and_keeps_no_other_from_being_paid(record: Record) -> None:
+def test_an_impossible_ending_is_not_kept_and_keeps_no_other_from_being_paid(record: OpenedRecord) -> None:
     venue = LittleVenue()
     stored = begun(record, a_cohort(["ann"]))
     world = a_world(venue, {"ann": says("0.7", ("500", RAIN), ("500", "sim:snow"))})
@@ -163,20 +158,20 @@ def test_an_impossible_ending_is_not_kept_and_keeps_no_other_from_being_paid(rec
     ]
     venue.tells_all = True
     play(stored, 2, world, record)
-    assert [
-        known.market_id for known in record.read(read_resolutions, [RAIN, MarketId("sim:snow")], NOW + WEEK)
-    ] == ["sim:snow"]
+    assert [known.market_id for known in record.resolutions([RAIN, MarketId("sim:snow")], NOW + WEEK)] == [
+        "sim:snow"
+    ]
     assert list(record.holdings(stored.id)["ann"].lots) == [(RAIN, "YES")]
 
 
-def test_a_held_market_the_venue_is_silent_about_has_the_newest_price_ever_seen(record: Record) -> None:
+def test_a_held_market_the_venue_is_silent_about_has_the_newest_price_ever_seen(record: OpenedRecord) -> None:
     """A sync between the rounds has seen it at 0.45."""
     venue = LittleVenue()
     stored = begun_live(record, "ann")
     play(stored, 1, a_world(venue, {"ann": BUYER}), record)
     venue.mids[RAIN] = 45
     between = NOW + timedelta(days=3)
-    record.write(add_catalogue, VenueSource("sim", "live"), asyncio.run(listed(venue, between)), between)
+    record.sync("sim", asyncio.run(listed(venue, between)), between)
     venue.silent.add(RAIN)
     play(stored, 2, a_world(venue, {"ann": BUYER}, now=NOW + WEEK), record)
     found = record.snapshot(stored.id, NOW + WEEK)
@@ -187,14 +182,14 @@ def test_a_held_market_the_venue_is_silent_about_has_the_newest_price_ever_seen(
     assert _marks(record)[-1] == ("ann", 1, 4 * 24 * 60 * 60)
 
 
-def _totals(record: Record) -> list[tuple[str, int]]:
+def _totals(record: OpenedRecord) -> list[tuple[str, int]]:
     """Return everyone's worth, mark by mark."""
     query = "SELECT e.name, m.cash + m.value FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
     with record.reading() as connection:
         return [(name, total) for name, total in connection.exec_driver_sql(query)]
 
 
-def _marks(record: Record) -> list[tuple[str, int, int]]:
+def _marks(record: OpenedRecord) -> list[tuple[str, int, int]]:
     """Return who held how many stale lots, and the oldest price's age, mark by mark."""
     query = "SELECT e.name, m.stale, m.age FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
     with record.reading() as connection:
@@ -202,7 +197,7 @@ def _marks(record: Record) -> list[tuple[str, int, int]]:
 
 
 def test_a_turn_is_written_as_it_ends_though_an_earlier_one_in_the_line_up_still_waits(
-    record: Record,
+    record: OpenedRecord,
 ) -> None:
     """What bob has is in the record before ann has answered, and the report is in line-up order."""
     written = list[str]()
@@ -210,7 +205,7 @@ def test_a_turn_is_written_as_it_ends_though_an_earlier_one_in_the_line_up_still
     async def waits(view: View, ask: Ask) -> Decision:
         while not written:
             await asyncio.sleep(0.001)
-            statuses = record.read(read_turn_statuses, 1)
+            statuses = record.turn_statuses(1)
             written.extend(name for name, key in stored.entrant_ids.items() if key in statuses)
         return Decision()
 
@@ -222,7 +217,7 @@ def test_a_turn_is_written_as_it_ends_though_an_earlier_one_in_the_line_up_still
     assert [turn.entrant for turn in report.turns] == ["ann", "bob", "eve", "kelly"]
 
 
-def test_those_made_from_others_see_what_these_stated(record: Record) -> None:
+def test_those_made_from_others_see_what_these_stated(record: OpenedRecord) -> None:
     seen: list[tuple[Forecast, ...]] = []
 
     async def follows(view: View, ask: Ask) -> Decision:
@@ -235,7 +230,7 @@ def test_those_made_from_others_see_what_these_stated(record: Record) -> None:
     assert [forecast.millionths for forecast in seen[0]] == [usd("0.7")] * 2
 
 
-def test_those_made_from_one_that_failed_wait_for_it_to_be_tried_again(record: Record) -> None:
+def test_those_made_from_one_that_failed_wait_for_it_to_be_tried_again(record: OpenedRecord) -> None:
     async def follows(view: View, ask: Ask) -> Decision:
         return Decision(view.stated["eve"])
 
@@ -255,7 +250,7 @@ def test_those_made_from_one_that_failed_wait_for_it_to_be_tried_again(record: R
 
 
 def test_those_made_from_one_that_has_played_since_it_failed_are_played_before_the_next_round(
-    record: Record,
+    record: OpenedRecord,
 ) -> None:
     """The process that tried the round again ended between the two turns."""
 
@@ -265,7 +260,7 @@ def test_those_made_from_one_that_has_played_since_it_failed_are_played_before_t
     stored = begun(record, a_cohort(["kim", "eve"], kim="eve"))
     world = a_world(LittleVenue(), {"kim": follows, "eve": asks}, LittleModel(down=1))
     play(stored, 1, world, record)
-    [round_1] = record.read(read_rounds, stored.id)
+    [round_1] = record.rounds(stored.id)
     assert record.read(read_retried_turns, stored, round_1.id) == set(), "eve is still away"
 
     async def retry_eve() -> None:
@@ -274,29 +269,27 @@ def test_those_made_from_one_that_has_played_since_it_failed_are_played_before_t
 
     asyncio.run(retry_eve())
     assert record.read(read_retried_turns, stored, round_1.id) == {stored.entrant_ids["kim"]}
-    [progress] = record.read(read_progress, record.line_ups)
+    [progress] = record.progress()
     assert (progress.rounds[0].failed, progress.rounds[0].retried) == (1, 1)
 
     play(stored, 2, world, record)
-    assert {*record.read(read_turn_statuses, round_1.id).values()} == {"played"}
+    assert {*record.turn_statuses(round_1.id).values()} == {"played"}
 
 
-def test_those_made_from_one_that_another_process_plays_wait_for_it(record: Record) -> None:
+def test_those_made_from_one_that_another_process_plays_wait_for_it(record: OpenedRecord) -> None:
     stored = begun(record, a_cohort(["kim", "ann"], kim="ann"))
     world = a_world(LittleVenue(), {"kim": says("0.5"), "ann": BUYER})
     _open_round(stored, world, record)
-    stored_round = record.read(read_rounds, stored.id)[0]
-    record.write(
-        claim_turns, stored_round.id, [stored.entrant_ids["ann"]], "elsewhere/1/x", lambda name: False
-    )
+    stored_round = record.rounds(stored.id)[0]
+    record.claim(stored_round.id, [stored.entrant_ids["ann"]], "elsewhere/1/x")
     report = play(stored, 1, world, record)
     assert (report.turns, report.waiting) == ((), ("kim", "ann"))
     with pytest.raises(ArenaError, match="another process plays kim, ann in round 1"):
         play(stored, 2, world, record)
-    assert len(record.read(read_rounds, stored.id)) == 1
+    assert len(record.rounds(stored.id)) == 1
 
 
-def test_agents_that_break_cheat_or_are_gone_have_failed_and_stop_nobody(record: Record) -> None:
+def test_agents_that_break_cheat_or_are_gone_have_failed_and_stop_nobody(record: OpenedRecord) -> None:
     async def forger(view: View, ask: Ask) -> Decision:
         lots: Any = view.holdings.lots
         lots[RAIN, "YES"] = Lot(usd(10**6), 0)
@@ -322,34 +315,34 @@ def test_agents_that_break_cheat_or_are_gone_have_failed_and_stop_nobody(record:
     assert [name for name, account in accounts.items() if account.lots] == ["ann"]
 
 
-def test_a_failed_turn_is_tried_again_and_its_calls_are_kept(record: Record) -> None:
+def test_a_failed_turn_is_tried_again_and_its_calls_are_kept(record: OpenedRecord) -> None:
     model = LittleModel(down=1)
     stored = begun(record, a_cohort(["eve", "ann"]))
     world = a_world(LittleVenue(), {"eve": asks, "ann": BUYER}, model)
     first = play(stored, 1, world, record)
-    assert (first.failed, record.read(read_rounds, stored.id)[0].done) == (("eve",), False)
+    assert (first.failed, record.rounds(stored.id)[0].done) == (("eve",), False)
     assert len(_marks(record)) == 2
     second = play(stored, 1, world, record)
     assert [(turn.entrant, turn.decision.status) for turn in second.turns] == [("eve", "played")]
-    assert record.read(read_rounds, stored.id)[0].done
+    assert record.rounds(stored.id)[0].done
     assert play(stored, 1, world, record).turns == ()
-    assert (model.asked, record.read(count_facts)["calls"], record.read(count_facts)["turns"]) == (2, 2, 2)
+    assert (model.asked, record.fact_counts()["calls"], record.fact_counts()["turns"]) == (2, 2, 2)
 
 
-def test_a_failed_turn_stays_failed_once_the_next_round_has_come(record: Record) -> None:
+def test_a_failed_turn_stays_failed_once_the_next_round_has_come(record: OpenedRecord) -> None:
     model = LittleModel(down=1)
     stored = begun(record, a_cohort(["eve"]))
     world = a_world(LittleVenue(), {"eve": asks}, model)
     play(stored, 1, world, record)
     play(stored, 2, world, record)
-    assert [stored_round.done for stored_round in record.read(read_rounds, stored.id)] == [True, True]
+    assert [stored_round.done for stored_round in record.rounds(stored.id)] == [True, True]
     assert play(stored, 1, world, record).turns == ()
     assert model.asked == 2
 
 
 @pytest.mark.parametrize(("time_passes", "status"), [(True, "late"), (False, "played")])
 def test_a_round_left_unplayed_is_over_when_the_next_one_comes(
-    record: Record, time_passes: bool, status: str
+    record: OpenedRecord, time_passes: bool, status: str
 ) -> None:
     """Its prices are past, except in a world that waits: there it is played first."""
     model = LittleModel()
@@ -358,14 +351,12 @@ def test_a_round_left_unplayed_is_over_when_the_next_one_comes(
     world = a_world(LittleVenue(), {"eve": asks}, model)
     _open_round(stored, world, record)
     play(stored, 2, world, record)
-    assert [stored_round.done for stored_round in record.read(read_rounds, stored.id)] == [True, True]
-    assert list(record.read(read_turn_statuses, record.read(read_rounds, stored.id)[0].id).values()) == [
-        status
-    ]
+    assert [stored_round.done for stored_round in record.rounds(stored.id)] == [True, True]
+    assert list(record.turn_statuses(record.rounds(stored.id)[0].id).values()) == [status]
     assert model.asked == 1 + (not time_passes)
 
 
-def test_marks_are_of_their_time_though_they_are_made_later(record: Record) -> None:
+def test_marks_are_of_their_time_though_they_are_made_later(record: OpenedRecord) -> None:
     venue = LittleVenue()
     stored = begun(record, a_cohort(["ann"]))
     world = a_world(venue, {"ann": BUYER})
@@ -378,7 +369,7 @@ def test_marks_are_of_their_time_though_they_are_made_later(record: Record) -> N
     assert _totals(record)[:1] == before
 
 
-def test_a_correction_takes_back_what_was_paid(record: Record) -> None:
+def test_a_correction_takes_back_what_was_paid(record: OpenedRecord) -> None:
     venue = LittleVenue()
     stored = begun(record, a_cohort(["ann"]))
     world = a_world(venue, {"ann": BUYER})
@@ -390,7 +381,7 @@ def test_a_correction_takes_back_what_was_paid(record: Record) -> None:
     assert record.holdings(stored.id)["ann"].cash == usd(9_500)
 
 
-def test_what_an_agent_makes_up_is_refused_and_the_rest_stands(record: Record) -> None:
+def test_what_an_agent_makes_up_is_refused_and_the_rest_stands(record: OpenedRecord) -> None:
     async def makes_up(view: View, ask: Ask) -> Decision:
         good = view.snapshot.shown[0].market.id
         stated = (
@@ -410,7 +401,7 @@ def test_what_an_agent_makes_up_is_refused_and_the_rest_stands(record: Record) -
 
 
 def test_when_the_disk_is_full_the_round_stops_with_a_clear_word_and_goes_on_later(
-    record: Record, monkeypatch: pytest.MonkeyPatch
+    record: OpenedRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         recorded_ask, "DATABASE_WAITS", (0.01, 0.02)
@@ -427,13 +418,13 @@ def test_when_the_disk_is_full_the_round_stops_with_a_clear_word_and_goes_on_lat
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(ArenaError, match="disk is full"):
         play(stored, 1, world, record)
-    assert (record.read(count_facts)["calls"], record.read(count_facts)["turns"]) == (0, 0)
+    assert (record.fact_counts()["calls"], record.fact_counts()["turns"]) == (0, 0)
     with record.engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
     assert play(stored, 1, world, record).done
 
 
-def test_a_live_turn_is_not_played_on_prices_that_are_history(record: Record) -> None:
+def test_a_live_turn_is_not_played_on_prices_that_are_history(record: OpenedRecord) -> None:
     model = LittleModel(down=1)
     stored = begun_live(record, "eve", "ann")
     soon = a_world(LittleVenue(), {"eve": asks, "ann": BUYER}, model, now=NOW + timedelta(hours=1))
@@ -444,7 +435,7 @@ def test_a_live_turn_is_not_played_on_prices_that_are_history(record: Record) ->
 
 
 def test_a_live_market_is_traded_at_the_price_of_the_moment_and_the_snapshot_says_when(
-    record: Record,
+    record: OpenedRecord,
 ) -> None:
     """The machine woke up ten minutes late: the prices are those of then, neither old nor of the future."""
     seen = NOW + timedelta(minutes=10)
@@ -460,7 +451,7 @@ def test_a_live_market_is_traded_at_the_price_of_the_moment_and_the_snapshot_say
     assert _marks(record)[-1] == ("ann", 1, 7 * 24 * 60 * 60 + 60)
 
 
-def test_a_live_turn_that_was_missed_is_late_and_not_asked(record: Record) -> None:
+def test_a_live_turn_that_was_missed_is_late_and_not_asked(record: OpenedRecord) -> None:
     model = LittleModel()
     stored = begun_live(record, "eve")
     world = a_world(LittleVenue(), {"eve": asks}, model)
@@ -472,7 +463,7 @@ def test_a_live_turn_that_was_missed_is_late_and_not_asked(record: Record) -> No
 
 
 def test_a_live_round_that_is_begun_late_is_played_on_the_prices_of_then_and_has_its_whole_time(
-    record: Record,
+    record: OpenedRecord,
 ) -> None:
     model = LittleModel(down=1)
     stored = begun_live(record, "eve")
@@ -482,32 +473,32 @@ def test_a_live_round_that_is_begun_late_is_played_on_the_prices_of_then_and_has
         report = play(stored, 1, a_world(LittleVenue(), {"eve": asks}, model, now=at), record)
         assert (report.at, model.asked) == (NOW, asked)
     assert record.read(read_taken_at, stored.id, NOW) == begins
-    assert record.read(read_rounds, stored.id)[0].done
+    assert record.rounds(stored.id)[0].done
 
 
-def test_who_can_bet_no_more_and_holds_nothing_is_out_and_not_asked(record: Record) -> None:
+def test_who_can_bet_no_more_and_holds_nothing_is_out_and_not_asked(record: OpenedRecord) -> None:
     model = LittleModel()
     stored = begun(record, a_cohort(["eve"], bankroll=100))
     report = play(stored, 1, a_world(LittleVenue(), {"eve": asks}, model), record)
     assert (turn_of(report, "eve").decision.status, model.asked) == ("out", 0)
 
 
-def test_a_turn_that_another_process_holds_is_left_to_it(record: Record) -> None:
+def test_a_turn_that_another_process_holds_is_left_to_it(record: OpenedRecord) -> None:
     stored = begun(record, a_cohort(["ann"]))
     world = a_world(LittleVenue(), {"ann": BUYER})
     _open_round(stored, world, record)
-    stored_round = record.read(read_rounds, stored.id)[0]
+    stored_round = record.rounds(stored.id)[0]
     ann = stored.entrant_ids["ann"]
-    record.write(claim_turns, stored_round.id, [ann], "elsewhere/1/x", lambda name: False)
+    record.claim(stored_round.id, [ann], "elsewhere/1/x")
     for hours in (0, 5):  # whatever the arena's clock says
         waiting = play(stored, 1, replace(world, now=partial(NOW.__add__, timedelta(hours=hours))), record)
         assert (waiting.turns, waiting.waiting, waiting.done) == ((), ("ann",), False)
-    record.write_unfenced(release_claims, stored_round.id, [ann])
+    record.release(stored_round.id, [ann])
     assert play(stored, 1, world, record).done
 
 
 def test_a_claim_is_renewed_for_as_long_as_an_agent_thinks(
-    record: Record, monkeypatch: pytest.MonkeyPatch
+    record: OpenedRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lease, "HEARTBEAT_INTERVAL", timedelta(milliseconds=5))
     seen: list[Any] = []
@@ -525,38 +516,36 @@ def test_a_claim_is_renewed_for_as_long_as_an_agent_thinks(
     assert len(set(seen)) == 3
 
 
-def _open_round(stored: StoredCohort, world: World, record: Record) -> None:
+def _open_round(stored: StoredCohort, world: World, record: OpenedRecord) -> None:
     """Play the round up to its snapshot, as a process leaves it that is killed there."""
 
     async def look() -> None:
         await settle_cohort(stored, NOW, world, record)
-        record.write(add_snapshot, stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)
+        record.keep_snapshot(stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)
 
     asyncio.run(look())
 
 
-def test_a_turn_taken_over_meanwhile_is_not_written_twice(record: Record) -> None:
+def test_a_turn_taken_over_meanwhile_is_not_written_twice(record: OpenedRecord) -> None:
     stored = begun(record, a_cohort(["ann"]))
     venue = LittleVenue()
 
     def taken_over_by_another() -> Agent:
         async def decide(view: View, ask: Ask) -> Decision:
-            stored_round = record.read(read_rounds, stored.id)[0]
-            record.write(
-                claim_turns, stored_round.id, [stored.entrant_ids["ann"]], "x/1/y", lambda name: True
-            )
+            stored_round = record.rounds(stored.id)[0]
+            record.claim(stored_round.id, [stored.entrant_ids["ann"]], "x/1/y", gone=True)
             return await BUYER(view, ask)
 
         return decide
 
     report = play(stored, 1, a_world(venue, {"ann": taken_over_by_another()}), record)
     assert (report.turns, report.waiting) == ((), ("ann",))
-    assert record.read(count_facts)["fills"] == 0
+    assert record.fact_counts()["fills"] == 0
     late = TurnUnderClaim(stored.entrant_ids["ann"], 1, Turn("ann", 0, Decision()))
     assert record.add_turns(1, (1, 1), [late], "test") == set()
 
 
-def test_a_tracked_cohort_is_settled_and_marked_but_decides_nothing(record: Record) -> None:
+def test_a_tracked_cohort_is_settled_and_marked_but_decides_nothing(record: OpenedRecord) -> None:
     venue = LittleVenue()
     stored = begun(record, a_cohort(["ann"]))
     world = a_world(venue, {"ann": BUYER})
@@ -565,7 +554,7 @@ def test_a_tracked_cohort_is_settled_and_marked_but_decides_nothing(record: Reco
     asyncio.run(track_cohort(stored, NOW + WEEK, world, record))
     asyncio.run(track_cohort(stored, NOW + WEEK, world, record))
     assert record.holdings(stored.id)["ann"].lots == {}
-    assert len(record.read(read_rounds, stored.id)) == 1
+    assert len(record.rounds(stored.id)) == 1
     assert len(_marks(record)) == 2
 
 
@@ -589,7 +578,7 @@ class Down(LittleVenue):
         return await super().resolutions(at, markets)
 
 
-def test_cohorts_that_decide_at_one_time_share_a_look_at_the_catalogue(record: Record) -> None:
+def test_cohorts_that_decide_at_one_time_share_a_look_at_the_catalogue(record: OpenedRecord) -> None:
     venue = LittleVenue()
     world = a_world(venue, {"ann": BUYER})
     first = begun(record, a_cohort(["ann"]))
@@ -602,12 +591,12 @@ def test_cohorts_that_decide_at_one_time_share_a_look_at_the_catalogue(record: R
     assert [len(found[1].shown) for found in snapshots if found] == [2, 2]
 
 
-def asides(record: Record) -> list[tuple[str, str, int]]:
+def asides(record: OpenedRecord) -> list[tuple[str, str, int]]:
     with record.reading() as connection:
         return [tuple(x) for x in connection.exec_driver_sql("SELECT kind, code, times FROM set_aside")]
 
 
-def test_where_asking_again_is_of_no_use_a_round_is_played_without_the_venue(record: Record) -> None:
+def test_where_asking_again_is_of_no_use_a_round_is_played_without_the_venue(record: OpenedRecord) -> None:
     """Nothing is on offer, and what is held is worth what it last was: an outage marks nothing to 0."""
     stored = begun(record, a_cohort(["ann"]))
     world = a_world(Down(), {"ann": BUYER})
@@ -622,7 +611,7 @@ def test_where_asking_again_is_of_no_use_a_round_is_played_without_the_venue(rec
     assert asides(record) == [("page", "unreachable", 3)]
 
 
-def test_a_live_venue_that_is_down_is_asked_again_while_there_is_time(record: Record) -> None:
+def test_a_live_venue_that_is_down_is_asked_again_while_there_is_time(record: OpenedRecord) -> None:
     stored = begun_live(record, "ann")
     venue = Down()
     at = NOW + WEEK
@@ -641,10 +630,10 @@ def test_a_live_venue_that_is_down_is_asked_again_while_there_is_time(record: Re
     with pytest.raises(ArenaError, match="cohort 1 was not played") as caught:
         play(stored, 3, again, record)
     assert caught.value.hint == "try later", "it is too late for `arena run --round`"
-    assert len(record.read(read_rounds, stored.id)) == 2
+    assert len(record.rounds(stored.id)) == 2
 
 
-def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(record: Record) -> None:
+def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(record: OpenedRecord) -> None:
     class Down(LittleVenue):
         async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
             raise VenueError("unreachable", "little.example gave no answer", "try later")
@@ -664,4 +653,4 @@ def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(reco
     with pytest.raises(ArenaError, match=r"cohort 1 was not played: little\.example") as caught:
         asyncio.run(play_time(NOW, plan, world, record))
     assert caught.value.status == 2
-    assert [len(record.read(read_rounds, stored.id)) for stored in record.cohorts()] == [0, 1]
+    assert [len(record.rounds(stored.id)) for stored in record.cohorts()] == [0, 1]

@@ -11,13 +11,9 @@ from agents import registry
 from agents.model import Agent, Ask, Decision, Forecast, View
 from arena.cohorts.freeze import code_version
 from arena.record.model.cohort import Cohort, Entrant, Turn
-from arena.record.queries.cohorts import StoredCohort, read_calls
+from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.decisions import read_fills
-from arena.record.queries.forecasts import read_forecast_columns
-from arena.record.record import Record
-from arena.record.write.cohorts import add_snapshot
 from arena.record.write.turn_queue import TurnJob
-from arena.record.write.turns import claim_turns, release_claims
 from arena.rounds.round import play_round, take_snapshot
 from arena.rounds.worker import play_job
 from arena.rounds.world import Player, World
@@ -37,6 +33,7 @@ from tests.records.little_world import (
     begun_live,
     says,
 )
+from tests.records.opened_record import OpenedRecord
 
 HOUR = timedelta(hours=1)
 SNOW = MarketId("sim:snow")
@@ -65,7 +62,7 @@ class Afternoon:
         return replace(world, player=player, now=lambda: self.at)
 
 
-def play(stored: StoredCohort, number: int, world: World, record: Record) -> dict[str, Turn]:
+def play(stored: StoredCohort, number: int, world: World, record: OpenedRecord) -> dict[str, Turn]:
     return {turn.entrant: turn for turn in asyncio.run(play_round(stored, number, world, record)).turns}
 
 
@@ -98,7 +95,7 @@ async def asks_and_buys(view: View, ask: Ask) -> Decision:
     return decision if decision.status == "failed" else Decision(bets=(a_bet(100, "YES", RAIN),))
 
 
-def test_who_copies_the_live_price_at_its_deadline_has_skill_0(record: Record) -> None:
+def test_who_copies_the_live_price_at_its_deadline_has_skill_0(record: OpenedRecord) -> None:
     afternoon = Afternoon(LittleVenue())
     stored = begun_live(record, "ann", "bob", "kim", kim="ann")
     agents = {"ann": buys_late(afternoon), "bob": says("0.5", ("100", RAIN)), "kim": says("0.5")}
@@ -110,7 +107,7 @@ def test_who_copies_the_live_price_at_its_deadline_has_skill_0(record: Record) -
     afternoon.venue.endings += [a_resolution("1", market, at=NOW + HOUR) for market in (RAIN, SNOW)]
     afternoon.at = NOW + WEEK
     play(stored, 2, afternoon.world({**agents, "ann": says("0.5")}), record)
-    stated = record.read(read_forecast_columns)
+    stated = record.forecasts()
     first = stated.round == 1
     mids = {
         name: stated.mid[first & (stated.agent == place)].tolist() for place, name in enumerate(stated.agents)
@@ -134,7 +131,7 @@ def test_who_copies_the_live_price_at_its_deadline_has_skill_0(record: Record) -
     ],
 )
 def test_what_is_tried_again_is_filled_at_the_worse_price_where_the_venue_can_be_asked(
-    stamp: str, pretended: bool, mid: int, price: str, record: Record
+    stamp: str, pretended: bool, mid: int, price: str, record: OpenedRecord
 ) -> None:
     afternoon = Afternoon(LittleVenue())
     agents = {"eve": asks_and_buys, "ann": says("0.5", ("100", RAIN))}
@@ -149,12 +146,14 @@ def test_what_is_tried_again_is_filled_at_the_worse_price_where_the_venue_can_be
 
 
 @pytest.mark.parametrize("by_worker", [False, True])
-def test_what_a_restart_has_left_over_is_filled_at_the_price_of_then(by_worker: bool, record: Record) -> None:
+def test_what_a_restart_has_left_over_is_filled_at_the_price_of_then(
+    by_worker: bool, record: OpenedRecord
+) -> None:
     afternoon = Afternoon(LittleVenue())
     stored = begun_live(record, "ann")
     world = afternoon.world({"ann": says("0.5", ("100", RAIN))})
     snapshot = asyncio.run(take_snapshot(stored, NOW, world, record, 1))
-    record.write(add_snapshot, stored.id, 1, snapshot, 1)
+    record.keep_snapshot(stored.id, 1, snapshot, 1)
     afternoon.moves(rain=60)
 
     async def dispatch(*given: object) -> Collection[str]:
@@ -169,15 +168,15 @@ def test_what_a_restart_has_left_over_is_filled_at_the_price_of_then(by_worker: 
     assert (fill.quote_at, fill.levels[0].price) == (NOW + HOUR, usd("0.61"))
 
 
-def test_a_turn_that_is_taken_over_from_a_worker_is_filled_at_the_price_of_then(record: Record) -> None:
+def test_a_turn_that_is_taken_over_from_a_worker_is_filled_at_the_price_of_then(record: OpenedRecord) -> None:
     """Its round was begun just now, but nobody knows when the worker before had asked."""
     afternoon = Afternoon(LittleVenue())
     stored = begun_live(record, "ann")
     world = afternoon.world({"ann": says("0.5", ("100", RAIN))})
     snapshot = asyncio.run(take_snapshot(stored, NOW, world, record, 1))
-    record.write(add_snapshot, stored.id, 1, snapshot, 1)
-    record.write(claim_turns, 1, [1], "elsewhere.invalid/1/x", lambda _: False)
-    record.write_unfenced(release_claims, 1, [1])
+    record.keep_snapshot(stored.id, 1, snapshot, 1)
+    record.claim(1, [1], "elsewhere.invalid/1/x")
+    record.release(1, [1])
     afternoon.moves(rain=60)
 
     told = list[tuple[str, str]]()
@@ -189,7 +188,7 @@ def test_a_turn_that_is_taken_over_from_a_worker_is_filled_at_the_price_of_then(
     assert (fill.quote_at, fill.levels[0].price) == (NOW + HOUR, usd("0.61"))
 
 
-def test_without_a_price_of_then_nothing_is_traded_and_nothing_is_proven(record: Record) -> None:
+def test_without_a_price_of_then_nothing_is_traded_and_nothing_is_proven(record: OpenedRecord) -> None:
     afternoon = Afternoon(LittleVenue())
     stored = begun_live(record, "ann")
 
@@ -199,19 +198,19 @@ def test_without_a_price_of_then_nothing_is_traded_and_nothing_is_proven(record:
 
     turn = play(stored, 1, afternoon.world({"ann": knows}, outside=["ann"]), record)["ann"]
     assert [refused.code for refused in turn.rejections] == ["no_quote"]
-    stated = record.read(read_forecast_columns)
+    stated = record.forecasts()
     assert stated.mid.tolist() == [usd("0.40"), usd("0.60")]
     assert stated.quoted.tolist() == [False, True]
 
 
-def test_an_answer_after_its_window_is_late_and_states_and_trades_nothing(record: Record) -> None:
+def test_an_answer_after_its_window_is_late_and_states_and_trades_nothing(record: OpenedRecord) -> None:
     afternoon = Afternoon(LittleVenue())
     stored = begun_live(record, "ann", "bob")
     agents = {"ann": thinks(afternoon, 7), "bob": says("0.5")}
     ann = play(stored, 1, afternoon.world(agents, down=0), record)["ann"]
     note = "answered 7 h after its prices, and a turn has 6 h"
     assert (ann.decision, ann.fills, ann.second) == (Decision(status="late", note=note), (), None)
-    assert len(record.read(read_calls, 1, [1])[1]) == 1, "it was paid"
+    assert len(record.calls(1, [1])[1]) == 1, "it was paid"
     afternoon.venue.endings += [a_resolution("1", market, at=afternoon.at) for market in (RAIN, SNOW)]
     afternoon.at = NOW + WEEK
     play(stored, 2, afternoon.world({**agents, "ann": says("0.5")}), record)
@@ -220,7 +219,7 @@ def test_an_answer_after_its_window_is_late_and_states_and_trades_nothing(record
     assert record.read(verify) == []
 
 
-def test_what_closes_while_an_agent_thinks_is_not_traded(record: Record) -> None:
+def test_what_closes_while_an_agent_thinks_is_not_traded(record: OpenedRecord) -> None:
     afternoon = Afternoon(LittleVenue(closes_at=NOW + HOUR))
     stored = begun_live(record, "ann")
     turn = play(stored, 1, afternoon.world({"ann": thinks(afternoon, 2)}), record)["ann"]
@@ -229,7 +228,7 @@ def test_what_closes_while_an_agent_thinks_is_not_traded(record: Record) -> None
     assert record.read(verify) == []
 
 
-def test_where_the_venue_is_down_when_the_answer_is_in_the_turn_is_tried_again(record: Record) -> None:
+def test_where_the_venue_is_down_when_the_answer_is_in_the_turn_is_tried_again(record: OpenedRecord) -> None:
     class NoRoute(LittleVenue):
         async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
             if self.silent:

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from agents.model import Ask, Decision, View
-from arena.record.queries.cohorts import StoredCohort, read_rounds
-from arena.record.record import Record
+from arena.record.queries.cohorts import StoredCohort
 from arena.rounds.round import play_round
 from arena.rounds.season import play_time
 from arena.rounds.world import World
 from tests.builders import NOW
 from tests.records.little_world import LittleVenue, a_plan, a_world, begun_live, says
+from tests.records.opened_record import OpenedRecord
 
 LATE = NOW + timedelta(hours=7)
 STATES = says("0.7")
@@ -37,7 +37,7 @@ def clock() -> HandClock:
 
 
 @pytest.fixture
-def stored(record: Record) -> StoredCohort:
+def stored(record: OpenedRecord) -> StoredCohort:
     return begun_live(record, "ann")
 
 
@@ -46,7 +46,7 @@ def a_live_world(clock: HandClock, agent: Any = STATES) -> World:
 
 
 def test_an_answer_that_takes_too_long_is_late(
-    stored: StoredCohort, clock: HandClock, record: Record
+    stored: StoredCohort, clock: HandClock, record: OpenedRecord
 ) -> None:
     async def thinks(view: View, ask: Ask) -> Decision:
         clock.at = LATE
@@ -57,15 +57,15 @@ def test_an_answer_that_takes_too_long_is_late(
     assert "answered 7 h after its prices" in turn.decision.note
 
 
-def test_a_round_whose_time_is_over_is_not_begun(clock: HandClock, record: Record) -> None:
+def test_a_round_whose_time_is_over_is_not_begun(clock: HandClock, record: OpenedRecord) -> None:
     stored = begun_live(record, "ann")
     clock.at = LATE
     assert asyncio.run(play_time(NOW, a_plan(), a_live_world(clock), record)) == []
-    assert record.read(read_rounds, stored.id) == []
+    assert record.rounds(stored.id) == []
 
 
 def test_workers_are_waited_for_until_it_is_too_late(
-    stored: StoredCohort, clock: HandClock, record: Record
+    stored: StoredCohort, clock: HandClock, record: OpenedRecord
 ) -> None:
     """Then the turn is late, and not played by who had waited."""
     missing_then: list[Collection[str]] = []

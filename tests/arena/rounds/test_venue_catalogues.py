@@ -7,12 +7,12 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.operations.incidents import note_job
-from arena.record.record import Record
 from arena.record.write.operations import read_recent_incidents
 from arena.record.write.sync import VenueSource
 from arena.rounds.settlement import VenueSync, sync_venue
 from markets.venue import EVERY_MARKET, CatalogueFilter, Venue, VenueError
 from tests.builders import NOW
+from tests.records.opened_record import OpenedRecord
 from tests.venue_server import kalshi, manifold, polymarket
 from tests.venue_server.server import VenueServer, venue_server
 from tests.venue_server.visit import Line
@@ -50,7 +50,7 @@ def server() -> Iterator[VenueServer]:
 
 def sync(
     server: VenueServer,
-    record: Record,
+    record: OpenedRecord,
     name: str,
     at: datetime,
     wanted: CatalogueFilter = EVERY_MARKET,
@@ -65,14 +65,14 @@ def sync(
     return answer
 
 
-def ongoing(record: Record) -> list[str]:
+def ongoing(record: OpenedRecord) -> list[str]:
     with record.reading() as connection:
         return sorted(told.incident.text for told in read_recent_incidents(connection, 9, only_open=True))
 
 
 @pytest.mark.parametrize("name", VENUES)
 def test_each_venue_that_sends_too_little_is_refused_and_half_is_taken(
-    server: VenueServer, record: Record, name: str
+    server: VenueServer, record: OpenedRecord, name: str
 ) -> None:
     put = VENUES[name]
     put(server, range(KNOWN))
@@ -90,14 +90,16 @@ def test_each_venue_that_sends_too_little_is_refused_and_half_is_taken(
 
 
 @pytest.mark.parametrize("name", VENUES)
-def test_a_venue_that_shrinks_slowly_is_followed(server: VenueServer, record: Record, name: str) -> None:
+def test_a_venue_that_shrinks_slowly_is_followed(
+    server: VenueServer, record: OpenedRecord, name: str
+) -> None:
     for hours, size in enumerate((90, 60, 40, 25, 13, 0)):
         VENUES[name](server, range(size))
         assert sync(server, record, name, NOW + hours * HOUR).synced.markets == size
     assert ongoing(record) == []
 
 
-def test_each_venue_has_a_doubt_of_its_own(server: VenueServer, record: Record) -> None:
+def test_each_venue_has_a_doubt_of_its_own(server: VenueServer, record: OpenedRecord) -> None:
     for name, put in VENUES.items():
         put(server, range(KNOWN))
         sync(server, record, name, NOW)
@@ -117,7 +119,7 @@ def test_each_venue_has_a_doubt_of_its_own(server: VenueServer, record: Record) 
 
 @pytest.mark.parametrize("name", VENUES)
 def test_a_list_that_broke_off_for_days_is_no_small_catalogue(
-    server: VenueServer, record: Record, name: str
+    server: VenueServer, record: OpenedRecord, name: str
 ) -> None:
     put = VENUES[name]
     put(server, range(KNOWN))
@@ -137,7 +139,7 @@ def test_a_list_that_broke_off_for_days_is_no_small_catalogue(
     assert ongoing(record) == []
 
 
-def test_a_catalogue_that_is_limited_and_empty_is_refused(server: VenueServer, record: Record) -> None:
+def test_a_catalogue_that_is_limited_and_empty_is_refused(server: VenueServer, record: OpenedRecord) -> None:
     """Its records are there, but none of them is read as an open market any more."""
     put_manifold(server, range(KNOWN))
     sync(server, record, "manifold", NOW)
@@ -151,7 +153,7 @@ def test_a_catalogue_that_is_limited_and_empty_is_refused(server: VenueServer, r
     assert sync(server, record, "manifold", NOW + 2 * HOUR, newest=5).synced.markets == 5
 
 
-def test_what_a_narrower_rule_does_not_name_is_not_missed(server: VenueServer, record: Record) -> None:
+def test_what_a_narrower_rule_does_not_name_is_not_missed(server: VenueServer, record: OpenedRecord) -> None:
     put_polymarket(server, range(KNOWN))
     sync(server, record, "polymarket", NOW)
     named = CatalogueFilter(tags=("snow",), only_named=True)

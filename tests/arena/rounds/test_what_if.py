@@ -11,9 +11,7 @@ import pytest
 from agents.model import Agent, Ask, Decision, Forecast, View
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
-from arena.record.queries.cohorts import StoredCohort, read_resolutions
-from arena.record.record import Record
-from arena.record.write.cohorts import add_snapshot, end_cohort
+from arena.record.queries.cohorts import StoredCohort
 from arena.rounds.entrant_seasons import read_entrant_seasons
 from arena.rounds.round import play_round, take_snapshot, track_cohort
 from arena.rounds.settlement import settle_cohort
@@ -34,6 +32,7 @@ from tests.records.little_world import (
     hash_of,
     says,
 )
+from tests.records.opened_record import OpenedRecord
 
 SNOW = MarketId("sim:snow")
 BUYER = says("0.7", ("500", RAIN))
@@ -61,7 +60,7 @@ async def bettor(view: View, ask: Ask) -> Decision:
 
 
 def play(
-    record: Record, cohort: Cohort, agents: Mapping[str, Agent], venue: LittleVenue, *rounds: int
+    record: OpenedRecord, cohort: Cohort, agents: Mapping[str, Agent], venue: LittleVenue, *rounds: int
 ) -> StoredCohort:
     """Play rounds of a cohort, which begins with the first one."""
     stored = begun(record, cohort) if 1 in rounds else record.cohorts()[cohort.number - 1]
@@ -70,11 +69,11 @@ def play(
     return stored
 
 
-def report(record: Record, change: Change = AS_IT_WAS, **which: Any) -> WhatIfReport:
+def report(record: OpenedRecord, change: Change = AS_IT_WAS, **which: Any) -> WhatIfReport:
     return record.read(what_if, change, **which)
 
 
-def row(record: Record, change: Change = AS_IT_WAS, **which: Any) -> WhatIfEntry:
+def row(record: OpenedRecord, change: Change = AS_IT_WAS, **which: Any) -> WhatIfEntry:
     (only,) = report(record, change, **which).rows
     return only
 
@@ -84,7 +83,7 @@ def then(found: WhatIfEntry) -> int:
     return found.changed.profit
 
 
-def test_by_its_own_rules_a_season_is_the_same_ledger(record: Record) -> None:
+def test_by_its_own_rules_a_season_is_the_same_ledger(record: OpenedRecord) -> None:
     """With sales in shares, refusals, an ending told late, a correction, and a week of settling only."""
     venue = LittleVenue()
     agents = {"ann": BUYER, "tom": trader, "kim": bettor}
@@ -112,7 +111,7 @@ def test_by_its_own_rules_a_season_is_the_same_ledger(record: Record) -> None:
     assert hash_of(record) == before
 
 
-def _ledgers(record: Record) -> dict[str, list[str]]:
+def _ledgers(record: OpenedRecord) -> dict[str, list[str]]:
     query = "SELECT e.name, y.kind FROM entry y JOIN entrant e ON e.id = y.entrant_id ORDER BY y.number"
     found: dict[str, list[str]] = {}
     with record.reading() as connection:
@@ -121,21 +120,21 @@ def _ledgers(record: Record) -> dict[str, list[str]]:
     return found
 
 
-def _profits(record: Record) -> dict[str, int]:
+def _profits(record: OpenedRecord) -> dict[str, int]:
     """Return everyone's profit by the last mark, as the record keeps it."""
     query = "SELECT e.name, m.cash + m.value FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
     with record.reading() as connection:
         return {name: total - usd(10_000) for name, total in connection.exec_driver_sql(query)}
 
 
-def test_at_the_mid_a_bet_saves_half_the_spread_on_every_share(record: Record) -> None:
+def test_at_the_mid_a_bet_saves_half_the_spread_on_every_share(record: OpenedRecord) -> None:
     play(record, a_cohort(["ann"]), {"ann": says("0.7", ("410", RAIN))}, LittleVenue(), 1)
     found = row(record, Change(values={"fill": "mid"}))
     # at the ask of 0.41: 1,000 shares, a cent over the mid of 0.40
     assert (found.played.profit, then(found)) == (-usd(10), 0)
 
 
-def test_quarter_kelly_of_what_was_stated_is_what_a_quarter_kelly_bettor_has(record: Record) -> None:
+def test_quarter_kelly_of_what_was_stated_is_what_a_quarter_kelly_bettor_has(record: OpenedRecord) -> None:
     venue = LittleVenue()
     agents = {"kim": bettor, "ann": says("0.55", ("60", RAIN)), "mum": trader}
     play(record, a_cohort(list(agents)), agents, venue, 1, 2)
@@ -145,7 +144,7 @@ def test_quarter_kelly_of_what_was_stated_is_what_a_quarter_kelly_bettor_has(rec
     assert mum.changed is None
 
 
-def test_only_the_final_word_of_a_turn_that_was_played_is_bet_on(record: Record) -> None:
+def test_only_the_final_word_of_a_turn_that_was_played_is_bet_on(record: OpenedRecord) -> None:
     async def blind_first(view: View, ask: Ask) -> Decision:
         final = await bettor(view, ask)
         blind = tuple(Forecast(x.market_id, 0.9, "blind") for x in final.forecasts)
@@ -162,14 +161,14 @@ def test_only_the_final_word_of_a_turn_that_was_played_is_bet_on(record: Record)
     assert mal.changed is None
 
 
-def test_where_nothing_was_stated_quarter_kelly_has_nothing_to_bet_on(record: Record) -> None:
+def test_where_nothing_was_stated_quarter_kelly_has_nothing_to_bet_on(record: OpenedRecord) -> None:
     play(record, a_cohort(["mum"]), {"mum": trader}, LittleVenue(), 1)
     for agent, who in (("mum", "mum never"), (None, "no agent has")):
         with pytest.raises(ArenaError, match=f"{who} stated a probability"):
             report(record, Change(stakes="quarter-kelly"), agent=agent)
 
 
-def test_wishes_that_came_too_late_stay_too_late(record: Record) -> None:
+def test_wishes_that_came_too_late_stay_too_late(record: OpenedRecord) -> None:
     venue = LittleVenue(closes_at=NOW + timedelta(hours=2))
     stored = begun_live(record, "ann")
     later = a_world(venue, {"ann": BUYER}, now=NOW + timedelta(hours=3))
@@ -185,7 +184,7 @@ def test_wishes_that_came_too_late_stay_too_late(record: Record) -> None:
     assert (anew.changed.filled, anew.changed.refused) == (0, ())
 
 
-def test_nothing_is_paid_in_another_history_before_it_was_learnt(record: Record) -> None:
+def test_nothing_is_paid_in_another_history_before_it_was_learnt(record: OpenedRecord) -> None:
     """The venue tells in the third week what was over in the first: until then nobody could know."""
     venue = LittleVenue()
     stake = Change(values={"max_bet": usd("0.50")})
@@ -204,7 +203,7 @@ def test_nothing_is_paid_in_another_history_before_it_was_learnt(record: Record)
     assert [len(step.resolutions) for step in steps] == [0, 0, 1]
 
 
-def test_what_was_settled_for_a_time_that_is_not_played_yet_is_no_difference(record: Record) -> None:
+def test_what_was_settled_for_a_time_that_is_not_played_yet_is_no_difference(record: OpenedRecord) -> None:
     venue = LittleVenue()
     stored = play(record, a_cohort(["ann"]), {"ann": BUYER}, venue, 1)
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
@@ -213,19 +212,19 @@ def test_what_was_settled_for_a_time_that_is_not_played_yet_is_no_difference(rec
     assert row(record).exact
     asleep = a_world(venue, {"ann": BUYER})
     snapshot = asyncio.run(take_snapshot(stored, NOW + WEEK, asleep, record, 2))
-    record.write(add_snapshot, stored.id, 1, snapshot, 2)
+    record.keep_snapshot(stored.id, 1, snapshot, 2)
     half = row(record)
     assert (half.exact, half.played.profit) == (True, _profits(record)["ann"])
     play(record, a_cohort(["ann"]), {"ann": BUYER}, venue, 2)
     assert row(record).exact
 
 
-def test_what_only_this_history_holds_at_the_end_ends_as_it_did_later(record: Record) -> None:
+def test_what_only_this_history_holds_at_the_end_ends_as_it_did_later(record: OpenedRecord) -> None:
     agents = {"ann": says("0.7", ("4100", RAIN))}
     venue = LittleVenue()
     first = replace(a_cohort(["ann"]), rounds=1)
     stored = play(record, first, agents, venue, 1)
-    record.write(end_cohort, stored.id, NOW)
+    record.end(stored.id, NOW)
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=10)))
     second = replace(first, number=2, starts_at=NOW + 2 * WEEK)
     play(record, second, {"ann": says("0.7")}, venue, 1)
@@ -234,16 +233,16 @@ def test_what_only_this_history_holds_at_the_end_ends_as_it_did_later(record: Re
     assert then(found) == usd(10_000) - usd(4_100)
 
 
-def test_a_correction_that_came_after_the_end_is_paid_here_too(record: Record) -> None:
+def test_a_correction_that_came_after_the_end_is_paid_here_too(record: OpenedRecord) -> None:
     venue = LittleVenue()
     first = replace(a_cohort(["ann"]), rounds=2)
     stored = play(record, first, {"ann": BUYER}, venue, 1)
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
     play(record, first, {"ann": BUYER}, venue, 2)
-    record.write(end_cohort, stored.id, NOW + WEEK)
+    record.end(stored.id, NOW + WEEK)
     venue.endings.append(a_resolution("0", version=2, at=NOW + timedelta(days=10)))
     play(record, replace(first, number=2, starts_at=NOW + 2 * WEEK), {"ann": says("0.7")}, venue, 1)
-    assert len(record.read(read_resolutions, [RAIN], NOW + 2 * WEEK)) == 2
+    assert len(record.resolutions([RAIN], NOW + 2 * WEEK)) == 2
     found = row(record, cohort=1)
     assert (found.exact, found.played) == (True, found.changed)
     assert found.played.profit == -usd(500)
@@ -258,7 +257,9 @@ class WithoutBooks(LittleVenue):
         return a_listing(bid, ask, market=market, at=at, closes_at=self.closes_at)
 
 
-def test_a_rule_that_needs_books_says_how_many_bets_it_refuses_where_there_are_none(record: Record) -> None:
+def test_a_rule_that_needs_books_says_how_many_bets_it_refuses_where_there_are_none(
+    record: OpenedRecord,
+) -> None:
     play(record, a_cohort(["ann"]), {"ann": BUYER}, WithoutBooks(), 1)
     found = row(record, Change(values={"fill": "book"}))
     assert (found.exact, found.played.filled, found.played.refused) == (True, 1, ())
@@ -268,7 +269,7 @@ def test_a_rule_that_needs_books_says_how_many_bets_it_refuses_where_there_are_n
     ]
 
 
-def test_it_says_what_was_changed(record: Record) -> None:
+def test_it_says_what_was_changed(record: OpenedRecord) -> None:
     play(record, a_cohort(["ann"]), {"ann": BUYER}, LittleVenue(), 1)
     change = Change(SEED, {"min_bet": usd(10), "max_quote_age": 3600}, "flat", usd(75))
     assert report(record, change).sentence == (
@@ -287,7 +288,7 @@ def test_it_says_what_was_changed(record: Record) -> None:
     ],
 )
 def test_who_or_what_is_not_there_is_named(
-    record: Record, which: dict[str, Any], message: str, hint: str
+    record: OpenedRecord, which: dict[str, Any], message: str, hint: str
 ) -> None:
     begun(record, a_cohort(["ann", "tom"]))
     with pytest.raises(ArenaError, match=message) as caught:
@@ -295,7 +296,7 @@ def test_who_or_what_is_not_there_is_named(
     assert caught.value.hint == hint
 
 
-def test_a_record_in_which_nobody_has_played_yet_has_only_bankrolls(record: Record) -> None:
+def test_a_record_in_which_nobody_has_played_yet_has_only_bankrolls(record: OpenedRecord) -> None:
     begun(record, a_cohort(["ann"]))
     found = row(record)
     assert (found.exact, found.played.profit, found.played.filled, found.played.refused) == (True, 0, 0, ())

@@ -11,15 +11,15 @@ import pytest
 
 from arena.config import load
 from arena.errors import ArenaError
-from arena.record.record import Record
 from arena.record.write.turn_queue import PlayTurns
 from arena.rounds import worker
 from arena.rounds.worker import TurnQueue, serve_turns
 from tests.arena.config_files import SMALL, write
+from tests.records.opened_record import OpenedRecord
 
 
 def test_a_queue_that_is_gone_is_looked_for_less_and_less_often(
-    record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    record: OpenedRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At last every half minute; once it was there, the pauses begin anew."""
     pauses: list[float] = []

@@ -14,12 +14,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from arena.cli.main import app
-from arena.record.hashes import state_hash
 from arena.record.model.columns import rows_of_agent
 from arena.record.queries.cohorts import read_newest_time
-from arena.record.record import Record
 from arena.record.schema.database import Connection
-from arena.record.write.resolutions import add_resolutions
 from arena.record.write.rollups import put_rollups, read_rollup
 from arena.scores.comparisons import compute_duel
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard
@@ -38,20 +35,21 @@ from arena.scores.slices import BY, CATEGORIES, SLICES, compute_slices
 from markets.millionths import ONE
 from markets.model import MarketId, Resolution
 from tests.builders import NOW
+from tests.records.opened_record import OpenedRecord
 from tests.records.seasons import play, shared_season
 
 
 @pytest.fixture(scope="module")
-def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
+def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedRecord]:
     """Yield a season of two cohorts with its cache computed."""
     whole = shared_season(tmp_path_factory)
-    found = Record.open(str(shutil.copy(whole, tmp_path_factory.mktemp("season") / "season.db")))
+    found = OpenedRecord.at(shutil.copy(whole, tmp_path_factory.mktemp("season") / "season.db"))
     yield found
     found.close()
 
 
 @pytest.fixture
-def connection(record: Record) -> Iterator[Connection]:
+def connection(record: OpenedRecord) -> Iterator[Connection]:
     with record.reading() as found:
         yield found
 
@@ -139,11 +137,11 @@ def test_every_duel_is_the_one_that_would_be_fought_now_from_either_side(connect
             assert all(x.share < 0 for x in one.for_b)
 
 
-def test_what_holds_is_not_worked_out_again_and_no_fact_is_touched(record: Record) -> None:
-    before = record.read(state_hash)
+def test_what_holds_is_not_worked_out_again_and_no_fact_is_touched(record: OpenedRecord) -> None:
+    before = record.state_hash()
     assert refresh_cache(record, NOW) == 0
     assert not record.read(is_stale)
-    assert record.read(state_hash) == before
+    assert record.state_hash() == before
 
 
 def test_what_was_computed_in_another_way_is_computed_anew() -> None:
@@ -153,20 +151,20 @@ def test_what_was_computed_in_another_way_is_computed_anew() -> None:
 
 
 @pytest.fixture
-def copy(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
+def copy(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedRecord]:
     """Yield the same, to be changed."""
-    found = Record.open(str(shutil.copy(shared_season(tmp_path_factory), tmp_path / "season.db")))
+    found = OpenedRecord.at(shutil.copy(shared_season(tmp_path_factory), tmp_path / "season.db"))
     yield found
     found.close()
 
 
-def change(record: Record, script: str) -> None:
+def change(record: OpenedRecord, script: str) -> None:
     with sqlite3.connect(str(record.engine.url.database)) as plain:
         plain.executescript(script)
     plain.close()
 
 
-def test_a_record_from_before_there_were_categories_gets_them_with_the_boards(copy: Record) -> None:
+def test_a_record_from_before_there_were_categories_gets_them_with_the_boards(copy: OpenedRecord) -> None:
     before = copy.read(CATEGORIES.read)
     change(copy, "DELETE FROM rollup WHERE name = 'categories'")
     assert copy.read(CATEGORIES.read) is None
@@ -178,10 +176,10 @@ def test_a_record_from_before_there_were_categories_gets_them_with_the_boards(co
     assert not copy.read(is_stale)
 
 
-def test_a_corrected_end_makes_all_of_it_stale_and_it_is_still_shown(copy: Record) -> None:
+def test_a_corrected_end_makes_all_of_it_stale_and_it_is_still_shown(copy: OpenedRecord) -> None:
     rows = copy.read(read_inputs).stated
     market = MarketId(rows.markets[rows.market[rows.outcome == 1][0]])
-    copy.write(add_resolutions, [Resolution(market, 2, NOW, 0, "corrected")], NOW)
+    copy.resolve([Resolution(market, 2, NOW, 0, "corrected")], NOW)
     for kept in (
         copy.read(LEADERBOARD.read),
         copy.read(PROFILE.read, "random"),
@@ -196,7 +194,7 @@ def test_a_corrected_end_makes_all_of_it_stale_and_it_is_still_shown(copy: Recor
     assert copy.read(is_stale)
 
 
-def test_a_market_may_be_moved_to_another_event_after_it_was_shown(copy: Record) -> None:
+def test_a_market_may_be_moved_to_another_event_after_it_was_shown(copy: OpenedRecord) -> None:
     """It stays one of the event under which it was bet on: the figures are the same as before."""
     names = copy.read(agents)
     before = [copy.read(DUELS.read, name) for name in names]
@@ -215,7 +213,7 @@ def test_a_market_may_be_moved_to_another_event_after_it_was_shown(copy: Record)
 
 
 def test_parts_of_an_agent_are_the_same_computed_and_have_all_that_is_resolved(
-    connection: Connection, copy: Record
+    connection: Connection, copy: OpenedRecord
 ) -> None:
     change(copy, "DELETE FROM rollup")
     whole = PROFILE.read(connection, "random")
@@ -229,7 +227,7 @@ def test_parts_of_an_agent_are_the_same_computed_and_have_all_that_is_resolved(
         assert rows == (whole.value.profile.gain.rows,) * 2
 
 
-def test_a_profile_is_read_from_the_cache_until_something_is_marked_after_it(copy: Record) -> None:
+def test_a_profile_is_read_from_the_cache_until_something_is_marked_after_it(copy: OpenedRecord) -> None:
     newest = copy.read(read_newest_time)
     row = copy.read(read_rollup, PROFILE.name_of("oracle"))
     assert newest is not None
@@ -245,7 +243,7 @@ def test_a_profile_is_read_from_the_cache_until_something_is_marked_after_it(cop
         assert copy.read(read_agent_profile, "oracle").gain == gain
 
 
-def test_the_command_says_parts_as_a_table_and_as_json(record: Record) -> None:
+def test_the_command_says_parts_as_a_table_and_as_json(record: OpenedRecord) -> None:
     def said(*more: str) -> Result:
         database = str(record.engine.url.database)
         return CliRunner().invoke(app, ["show", "agent", "oracle", "--database", database, *more])
@@ -263,7 +261,7 @@ def test_the_command_says_parts_as_a_table_and_as_json(record: Record) -> None:
 
 
 def test_before_anything_has_ended_it_says_so(tmp_path: Path) -> None:
-    record = Record.open(str(play(tmp_path, times=1)))
+    record = OpenedRecord.at(play(tmp_path, times=1))
     refresh_cache(record, NOW)
     with record.reading() as connection:
         profile = PROFILE.read(connection, "random")
@@ -277,7 +275,7 @@ def test_before_anything_has_ended_it_says_so(tmp_path: Path) -> None:
 
 
 def test_an_empty_record_has_nothing_to_work_out(tmp_path: Path) -> None:
-    record = Record.open(str(tmp_path / "empty.db"))
+    record = OpenedRecord.at(tmp_path / "empty.db")
     refresh_cache(record, NOW)
     with record.reading() as connection:
         board = LEADERBOARD.read(connection)

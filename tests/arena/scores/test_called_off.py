@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.write.resolutions import add_resolutions
 from arena.scores.all_kinds import compute_all_kinds, read_all_kinds
 from arena.scores.files.forecasts import ForecastTable, read_forecasts
 from arena.scores.files.report import FileReport, report_file
@@ -23,7 +22,7 @@ def season(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForecastTable]:
     path = tmp_path_factory.mktemp("season") / "season.db"
     record = play(path, kinds=("multiple_choice", "numeric"), size=3, ended=0)
     ends = [Resolution(MarketId(name), 1, week(3), None, "the test") for name in ANNULLED]
-    record.write(add_resolutions, ends, week(6))
+    record.resolve(ends, week(6))
     with record.reading() as connection:
         yield read_all_kinds(connection)
     record.close()
@@ -46,7 +45,7 @@ def test_a_season_tells_of_one_question_in_words_that_fit(tmp_path: Path) -> Non
     record = play(tmp_path / "season.db", kinds=("numeric",), size=2, ended=0)
     ends = [Resolution(MarketId(f"q:yes_no-{number}"), 1, week(3), ONE, "the test") for number in range(2)]
     ends.append(Resolution(MarketId("q:numeric-0"), 1, week(3), None, "the test", "50"))
-    record.write(add_resolutions, ends, week(6))
+    record.resolve(ends, week(6))
     report = record.read(compute_all_kinds).report
     record.close()
     assert not_scored(report) == ["not scored: 1 question (open, held out, refunded, or settled in part)"]

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError
-from arena.record.hashes import state_hash
-from arena.record.record import Record
 from arena.record.write.rollups import put_rollups, read_rollup, scores_basis
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import COMPARISONS, compute_duel, turns_basis
@@ -19,17 +17,20 @@ from arena.scores.refresh import refresh_leaderboards
 from arena.scores.slices import SLICES, compute_slices, read_slices
 from tests.builders import NOW
 from tests.records.full_record import build
+from tests.records.opened_record import OpenedRecord
 
 
 @pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
+def record(tmp_path: Path) -> Iterator[OpenedRecord]:
     """Yield a small record of some weeks."""
     record = build(tmp_path / "record.db", 4)
     yield record
     record.close()
 
 
-def test_it_is_stale_until_it_was_computed_and_then_until_something_is_played_or_ends(record: Record) -> None:
+def test_it_is_stale_until_it_was_computed_and_then_until_something_is_played_or_ends(
+    record: OpenedRecord,
+) -> None:
     assert not record.read(COMPARISONS.is_current)
     assert not record.read(LEADERBOARD.is_current)
     refresh_leaderboards(record, NOW)
@@ -46,7 +47,7 @@ def test_it_is_stale_until_it_was_computed_and_then_until_something_is_played_or
 
 @pytest.mark.parametrize("kind", [LEADERBOARD, COMPARISONS])
 def test_what_is_current_is_shown_and_what_is_stale_is_not(
-    record: Record, tmp_path: Path, kind: CacheKind[Any]
+    record: OpenedRecord, tmp_path: Path, kind: CacheKind[Any]
 ) -> None:
     fresh = record.read(read_leaderboard)
     refresh_leaderboards(record, NOW)
@@ -66,7 +67,7 @@ def test_what_is_current_is_shown_and_what_is_stale_is_not(
     assert record.read(read_leaderboard) == fresh
 
 
-def test_slices_are_read_from_the_cache_while_they_are_current(record: Record) -> None:
+def test_slices_are_read_from_the_cache_while_they_are_current(record: OpenedRecord) -> None:
     fresh = record.read(compute_slices, "price")
     assert record.read(read_slices, "price") == fresh
     row = record.read(SLICES.row, NOW, tuple(fresh[:1]), "price")
@@ -78,7 +79,7 @@ def test_slices_are_read_from_the_cache_while_they_are_current(record: Record) -
 
 
 def test_a_leaderboard_is_stale_once_another_account_is_marked_at_the_same_instant(
-    record: Record, tmp_path: Path
+    record: OpenedRecord, tmp_path: Path
 ) -> None:
     for whose in ("min", "max"):
         with sqlite3.connect(tmp_path / "record.db") as plain:
@@ -93,7 +94,7 @@ def test_a_leaderboard_is_stale_once_another_account_is_marked_at_the_same_insta
         assert record.read(LEADERBOARD.is_current)
 
 
-def test_each_cohort_has_its_own(record: Record) -> None:
+def test_each_cohort_has_its_own(record: OpenedRecord) -> None:
     refresh_leaderboards(record, NOW)
     numbers = [stored.cohort.number for stored in record.cohorts()]
     with record.reading() as connection:
@@ -102,7 +103,7 @@ def test_each_cohort_has_its_own(record: Record) -> None:
         assert {row.cohorts for row in read_leaderboard(connection, numbers[0]).rows} == {1}
 
 
-def test_who_and_what_is_not_there_is_said(record: Record) -> None:
+def test_who_and_what_is_not_there_is_said(record: OpenedRecord) -> None:
     with record.reading() as connection:
         for ask in (read_leaderboard, compute_leaderboard, compute_provisional):
             with pytest.raises(ArenaError, match="no cohort 99"):
@@ -113,7 +114,7 @@ def test_who_and_what_is_not_there_is_said(record: Record) -> None:
             compute_slices(connection, "price", 99)
 
 
-def test_it_is_no_fact(record: Record) -> None:
-    before = record.read(state_hash)
+def test_it_is_no_fact(record: OpenedRecord) -> None:
+    before = record.state_hash()
     refresh_leaderboards(record, NOW)
-    assert record.read(state_hash) == before
+    assert record.state_hash() == before

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from arena.record.queries.forecasts import read_forecast_columns
-from arena.record.record import Record
 from arena.scores.cache import as_json
 from arena.scores.comparisons import COMPARISONS, compute_comparisons
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard, compute_provisional
@@ -12,10 +11,11 @@ from arena.scores.profiles.coherence import blind_of
 from arena.scores.profiles.detailed_profile import PROFILE, compute_profile
 from arena.scores.profiles.inputs import read_inputs
 from arena.scores.slices import BY, read_slices, slice_gains
+from tests.records.opened_record import OpenedRecord
 from tests.records.question_season import LINE_UP, play
 
 
-def figures_of(record: Record) -> dict[str, object]:
+def figures_of(record: OpenedRecord) -> dict[str, object]:
     """Return all figures of yes/no questions, as they are cached."""
     with record.reading() as connection:
         inputs = read_inputs(connection)

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from arena.record.record import Record
 from arena.scores.all_kinds import read_all_kinds
 from arena.scores.files.forecasts import ForecastTable, read_forecasts
 from arena.scores.files.report import FileReport, report_data, report_file
 from arena.scores.files.score_choices import ScoreChoices
 from markets.distributions import form_of
+from tests.records.opened_record import OpenedRecord
 from tests.records.question_season import play
 from tests.rows import rows_in
 
@@ -116,7 +116,7 @@ def _number(text: str) -> float:
         return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
 
 
-def table_of(record: Record) -> ForecastTable:
+def table_of(record: OpenedRecord) -> ForecastTable:
     return record.read(read_all_kinds)
 
 

@@ -15,8 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.record import Record
-from arena.record.write.resolutions import add_resolutions
 from arena.verify.differences import Difference
 from arena.verify.reader import NOTHING_VERIFIED, VerifiedHead
 from arena.verify.verified import keep_verified
@@ -29,6 +27,7 @@ from tests.records.attacks import ATTACKS, LATER, assert_found, drop, of, one, t
 from tests.records.chain import found_in, published, published_by, rewrite_heads
 from tests.records.full_record import AT_WORK
 from tests.records.mixed_record import build_mixed
+from tests.records.opened_record import OpenedRecord
 from tests.records.seasons import play, worked_out
 from tests.records.tampered import TamperedRecord
 from tests.records.tampering import tamper
@@ -64,8 +63,8 @@ def with_an_idle_end(path: Path) -> Path:
             "WHERE id NOT IN (SELECT market_id FROM entry UNION SELECT market_id FROM resolution)"
         ).fetchone()
     when = datetime.fromisoformat(at)
-    record = Record.open(str(path))
-    record.write(add_resolutions, [a_resolution("1", market, at=when)], when)
+    record = OpenedRecord.at(path)
+    record.resolve([a_resolution("1", market, at=when)], when)
     record.close()
     return path
 

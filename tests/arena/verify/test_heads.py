@@ -8,15 +8,13 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.exports.restore import restore
-from arena.record.record import Record
-from arena.record.write.calls import add_call
-from arena.record.write.heads import add_head
 from tests.arena.exports.bent_exports import exported
 from tests.arena.verify.test_verify import differences
 from tests.builders import NOW
 from tests.oracles.chain import chain_by_the_page
 from tests.records.chain import found_in, published, rechain
 from tests.records.full_record import said
+from tests.records.opened_record import OpenedRecord
 from tests.records.tampering import tamper
 
 LAST_ROUND = "(SELECT max(id) FROM round WHERE done)"
@@ -87,8 +85,8 @@ def test_a_head_that_left_and_is_gone_is_named(copy: Path) -> None:
 
 
 def test_an_answer_that_comes_after_its_round_is_covered_by_a_head_of_its_own(copy: Path) -> None:
-    record = Record.join(str(copy))
-    record.write_unfenced(add_call, 1, 1, 1, said("late"), NOW)
+    record = OpenedRecord.join(str(copy))
+    record.add_call(1, 1, 1, said("late"), NOW)
     record.close()
     assert not differences(copy)
     tamper(copy, "DELETE FROM call WHERE id = (SELECT max(id) FROM call)")
@@ -96,8 +94,8 @@ def test_an_answer_that_comes_after_its_round_is_covered_by_a_head_of_its_own(co
 
 
 def test_a_kind_that_is_not_known_is_counted_and_no_difference(copy: Path) -> None:
-    record = Record.join(str(copy))
-    record.write(add_head, NOW, {"tool": [["search", "0" * 64], ["read", "1" * 64]]})
+    record = OpenedRecord.join(str(copy))
+    record.add_head(NOW, {"tool": [["search", "0" * 64], ["read", "1" * 64]]})
     record.close()
     found = found_in(copy, [])
     assert not found.count

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from arena.record.model.cohort import Turn
-from arena.record.queries.cohorts import read_resolutions, read_rounds
-from arena.record.write.resolutions import add_resolutions
 from arena.verify import find
 from arena.verify.checks.seals import seal_of
 from arena.verify.reader import NOTHING_VERIFIED
@@ -147,8 +145,8 @@ def test_a_payout_that_no_share_can_have_and_a_version_that_nobody_counts(
 
 def test_an_impossible_ending_is_not_kept(season: Season) -> None:
     impossible = a_resolution("1.5", SUN), a_resolution("-0.1", RAIN), a_resolution("1", SUN, version=0)
-    assert season.record.write(add_resolutions, impossible, NOW) == 0
-    assert season.record.read(read_resolutions, MARKETS, NOW) == []
+    assert season.record.resolve(impossible, NOW) == 0
+    assert season.record.resolutions(MARKETS, NOW) == []
 
 
 LOOSE = {
@@ -252,14 +250,14 @@ def test_a_merged_bet_is_the_sum_of_its_sound_legs_alone(tmp_path: Path) -> None
 def each_alone(season: Season, *wishes: Bet | Sale) -> Callable[[Turn], Turn]:
     """Return a turn whose orders were each filled on the whole book, as if there were no others."""
     held = season.record.holdings(1)["ann"]
-    at = season.record.read(read_rounds, 1)[-1].at
+    at = season.record.rounds(1)[-1].at
     looked = season.record.snapshot(1, at)
     assert looked is not None
     fills = list[Fill]()
     for wish in wishes:
         bets, sales = ([wish], []) if isinstance(wish, Bet) else ([], [wish])
         fills += execute(bets, sales, held, looked[1], RULES)[0]
-    entries = post(fills, held, at, f"fill:{season.record.read(read_rounds, 1)[-1].number}")
+    entries = post(fills, held, at, f"fill:{season.record.rounds(1)[-1].number}")
     return lambda turn: replace(turn, fills=tuple(fills), entries=tuple(entries))
 
 

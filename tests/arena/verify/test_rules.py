@@ -10,14 +10,11 @@ import pytest
 
 from agents.model import Decision, Forecast
 from arena.record.model.cohort import Turn
-from arena.record.record import Record
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.statements import attributes_of, insert_rows
-from arena.record.write.calls import add_call
-from arena.record.write.cohorts import add_cohort, add_snapshot, end_cohort
+from arena.record.write.cohorts import add_cohort
 from arena.record.write.heads import add_head, last_lines
-from arena.record.write.resolutions import add_resolutions
-from arena.record.write.turns import TurnUnderClaim, claim_turns
+from arena.record.write.turns import TurnUnderClaim
 from arena.verify import Difference
 from markets.model import Snapshot
 from portfolio.ledger import Account
@@ -38,6 +35,7 @@ from tests.records.full_record import (
     the_book,
     week,
 )
+from tests.records.opened_record import OpenedRecord
 
 RULES = replace_cap(REALISTIC)
 YES: LotKey = (SUN, "YES")
@@ -131,7 +129,7 @@ def test_bets_that_together_exceed_the_cap(tmp_path: Path) -> None:
 def test_where_the_rules_fill_at_the_answer_every_usable_turn_has_second_quotes(
     looks_again: bool, tmp_path: Path
 ) -> None:
-    season = Season(Record.open(str(tmp_path / "record.db")))
+    season = Season(OpenedRecord.at(tmp_path / "record.db"))
     at_answer = RULES.model_copy(update={"fill_at": "answer"})
     season.start(replace(a_cohort(1, NOW, at_answer, "ann"), stamp="live"))
     listings = [the_book(market, NOW) for market in MARKETS]
@@ -162,7 +160,7 @@ CAPPED = {"max_of_volume": 20_000, "max_of_volume_cohort": 100_000}
 def test_a_fill_of_more_or_less_than_the_depth_allows(
     volume: int | None, changes: dict[str, int], expected: set[tuple[str, str]], tmp_path: Path
 ) -> None:
-    season = Season(Record.open(str(tmp_path / "record.db")))
+    season = Season(OpenedRecord.at(tmp_path / "record.db"))
     bare = RULES.model_copy(update={"fill": "quote"})
     season.start(a_cohort(1, NOW, bare.model_copy(update=CAPPED), "ann"))
     shown = the_book(SUN, NOW)
@@ -274,16 +272,16 @@ def test_a_forecast_of_a_market_that_was_not_there(season: Season) -> None:
 
 def test_a_turn_and_a_call_of_another_cohort(season: Season) -> None:
     season.start(a_cohort(2, NOW, RULES, "zoe"))
-    token = season.record.write(claim_turns, 1, [3], "me", lambda _: False)[3]
+    token = season.record.claim(1, [3], "me")[3]
     season.record.add_turns(1, (1, 1), [TurnUnderClaim(3, token, Turn("zoe", usd(10_000), Decision()))], "1")
     assert fields(season) == {("turn", "entrant_id")}
     with pytest.raises(LookupError, match="no entrant 3 plays in round 1"):
-        season.record.write_unfenced(add_call, 1, 3, 1, said("x"), NOW)
+        season.record.add_call(1, 3, 1, said("x"), NOW)
 
 
 def test_a_round_at_another_time_or_of_another_number(season: Season) -> None:
-    season.record.write(add_snapshot, 1, 1, replace(season_snapshot(season), at=week(1) + timedelta(1)), 2)
-    season.record.write(add_snapshot, 1, 1, replace(season_snapshot(season), at=week(3)), 4)
+    season.record.keep_snapshot(1, 1, replace(season_snapshot(season), at=week(1) + timedelta(1)), 2)
+    season.record.keep_snapshot(1, 1, replace(season_snapshot(season), at=week(3)), 4)
     assert fields(season) == {("round", "at"), ("round", "number")}
 
 
@@ -293,13 +291,13 @@ def test_a_round_that_is_done_too_soon(season: Season) -> None:
 
 
 def test_an_end_before_the_end(season: Season) -> None:
-    season.record.write(end_cohort, 1, week(9))
+    season.record.end(1, week(9))
     assert fields(season) == {("cohort", "ended_at"), ("entry", "held")}
 
 
 def ended(season: Season, payout: str | None = "1", version: int = 1) -> None:
     """End SUN."""
-    season.record.write(add_resolutions, [a_resolution(payout, SUN, version, NOW)], NOW)
+    season.record.resolve([a_resolution(payout, SUN, version, NOW)], NOW)
 
 
 def close(season: Season, kind: str, cash: int | None, *, version: int = 1) -> None:
@@ -330,7 +328,7 @@ def test_a_payment_that_is_not_what_the_market_paid(
 
 
 def test_a_payment_before_anyone_knew(season: Season) -> None:
-    season.record.write(add_resolutions, [a_resolution("0", SUN, 1, week(2))], week(2))
+    season.record.resolve([a_resolution("0", SUN, 1, week(2))], week(2))
     close(season, "settle", 0)
     assert fields(season) == {("entry", "kind")}
 
@@ -384,7 +382,7 @@ def test_an_entry_that_no_ledger_may_hold(entry: dict[str, Any], season: Season)
 
 
 def test_a_bankroll_that_is_not_the_frozen_one(tmp_path: Path) -> None:
-    season = Season(Record.open(str(tmp_path / "record.db")))
+    season = Season(OpenedRecord.at(tmp_path / "record.db"))
     cohort = a_cohort(1, NOW, RULES, "ann")
     season.record.write(
         add_cohort,
@@ -400,7 +398,7 @@ def test_a_lot_that_was_left_open(season: Season) -> None:
     season.value(1, NOW)
     ended(season)
     for number in (1, 2):
-        season.record.write(add_snapshot, 1, 1, replace(season_snapshot(season), at=week(number)), None)
+        season.record.keep_snapshot(1, 1, replace(season_snapshot(season), at=week(number)), None)
         season.value(1, week(number))
         assert fields(season) == {("entry", "kind")}
     said_so = {difference.message.partition(":")[0] for difference in found(season)}
@@ -432,6 +430,6 @@ def test_in_a_season_without_a_clock_an_end_is_learnt_as_soon_as_a_round_can_kno
     season.turn(1, "ann", decides())
     season.value(1, NOW)
     season.look(1, week(1), the_book(SUN, week(1)))
-    season.record.write(add_resolutions, [a_resolution("1", SUN, 1, week(known))], week(learnt))
+    season.record.resolve([a_resolution("1", SUN, 1, week(known))], week(learnt))
     learnt_at = {difference for difference in fields(season) if difference[1] == "learnt_at"}
     assert learnt_at == (set() if stamp == "live" else differs)

@@ -9,7 +9,6 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.record.files.restore import restore
-from arena.record.record import Record
 from arena.record.schema.database import connect, reading
 from arena.record.write.turn_queue import upgrade_queue
 from arena.verify import verify
@@ -19,6 +18,7 @@ from tests.arena.verify.test_verify import differences
 from tests.builders import NOW
 from tests.records.chain import found_in, published
 from tests.records.full_record import build
+from tests.records.opened_record import new_record
 from tests.records.tampering import tamper
 
 LAST_SYNC = "(SELECT max(at) FROM sync)"
@@ -112,7 +112,7 @@ def test_tables_without_their_keys_and_guards_that_are_gone_are_found(what: str,
 
 def test_a_server_has_its_guards_too(new_database: Callable[[], str]) -> None:
     address = new_database()
-    Record.open(address).close()
+    new_record(address)
     engine = connect(address)
     with reading(engine) as connection:
         assert verify(connection) == []
@@ -153,7 +153,7 @@ def test_on_a_server_they_are_named_too_and_a_queue_and_extensions_belong_there(
     new_database: Callable[[], str],
 ) -> None:
     address = new_database()
-    Record.open(address).close()
+    new_record(address)
     upgrade_queue(address, make=True)
     engine = connect(address)
     with reading(engine) as connection:

@@ -14,10 +14,8 @@ from sqlalchemy import Connection
 
 from arena.record.files.restore import move_record
 from arena.record.hashes import state_hash
-from arena.record.record import Record
 from arena.record.schema.database import connect, open_read_only, reading
 from arena.record.schema.dialects import instant_text
-from arena.record.write.heads import add_head
 from arena.verify import find, verify
 from arena.verify.content import verified_content
 from arena.verify.parts import PartCheck
@@ -27,6 +25,7 @@ from tests.arena.verify.test_parts import fork_context
 from tests.arena.verify.test_verify import differences
 from tests.builders import NOW
 from tests.records.full_record import SUN, build, week
+from tests.records.opened_record import OpenedRecord
 from tests.records.tampering import tamper, unguarded
 from tests.rows import read_only, rows_in
 
@@ -46,10 +45,10 @@ def longer(path: Path, quotes: int, looks: int) -> None:
         seen = [look(base, week(4) + timedelta(minutes=number + 1)) for number in range(looks)]
         base.execute("UPDATE cohort SET ended_at = (SELECT max(at) FROM snapshot) WHERE number = 1")
         base.commit()
-    record = Record.join(str(path))
+    record = OpenedRecord.join(str(path))
     for line in seen:
-        record.write(add_head, NOW, {"snapshot": [line]}, 1)
-    record.write(add_head, NOW, {"ended": [[1, seen[-1][1]]]}, 1)
+        record.add_head(NOW, {"snapshot": [line]}, 1)
+    record.add_head(NOW, {"ended": [[1, seen[-1][1]]]}, 1)
     record.close()
 
 
