@@ -1,4 +1,4 @@
-"""What a record holds, read without changing it."""
+"""What a record holds, row by row: read without changing it, or put there without the arena."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -6,8 +6,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Column, Connection, Engine
+
 from arena.record.hashes import state_hash
-from arena.record.schema.database import Connection, open_read_only, reading
+from arena.record.schema.database import connect, open_read_only, reading
+from arena.record.schema.dialects import UtcTime
+from arena.record.schema.tables import METADATA
+
+TABLES = {table.name: table for table in METADATA.sorted_tables}
+"""The tables of a record by name, for who writes or compares rows."""
 
 
 def rows_in(record: Path, query: str, *values: object) -> list[Any]:
@@ -27,3 +34,31 @@ def state_of(record: str | Path) -> str:
     """Return the state hash of the record at an address, which may be of an older version."""
     with read_only(record, older=True) as connection:
         return state_hash(connection)
+
+
+@contextmanager
+def opened_to_read(record: str | Path) -> Iterator[Engine]:
+    """Yield an engine on the record at an address, with which nothing can be changed."""
+    with open_read_only(str(record)) as engine:
+        yield engine
+
+
+@contextmanager
+def changing(record: str | Path) -> Iterator[Connection]:
+    """Yield a connection to the record at an address; at the end its changes are committed."""
+    engine = connect(str(record))
+    try:
+        with engine.begin() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def columns_of(table: str) -> list[str]:
+    """Return the names of a table's columns."""
+    return [column.name for column in TABLES[table].columns]
+
+
+def is_instant(column: "Column[Any]") -> bool:
+    """Tell whether a column holds instants."""
+    return isinstance(column.type, UtcTime)

@@ -7,17 +7,12 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Self
 
-from sqlalchemy import BigInteger, Integer, StaticPool, Table, create_engine, insert
+from sqlalchemy import BigInteger, Column, Integer, StaticPool, create_engine, insert
 
-from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
-from arena.record.schema.dialects import UtcTime
-from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.tables import METADATA
-from arena.record.schema.turn import CallRow, FillLevelRow, FillRow, ForecastRow, TurnRow
-from arena.record.schema.typed import select
-from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
 from markets.hashes import canonical
 from tests.builders import NOW, usd
+from tests.rows import TABLES, is_instant
 
 STATEMENTS: dict[Any, Any] = {}
 """What each question is in SQL: all small records ask the same ones."""
@@ -54,9 +49,11 @@ class SmallRecord:
         self.connection.close()
         self.engine.dispose()
 
-    def add(self, table: Table, **values: Any) -> int:
+    def add(self, table_name: str, /, **values: Any) -> int:
+        """Put a row in the table of a name, and return its id."""
+        table = TABLES[table_name]
         self.rows += 1
-        row = {c.name: _blank(c.type) for c in table.c if not c.nullable and c.name != "id"}
+        row = {c.name: _blank(c) for c in table.c if not c.nullable and c.name != "id"}
         row |= {"id": self.rows} if "id" in table.c else {}
         self.connection.execute(insert(table).values(**(row | values)))
         return self.rows
@@ -73,56 +70,52 @@ class SmallRecord:
     ) -> None:
         """Write a cohort with its line-up, agent by kind: `cohort(1, ann="llm")`."""
         frozen = canonical({"rules": {"max_bet": usd(max_bet)}, "min_coverage": usd(min_coverage)})
-        cohort = self.add(CohortRow.__table__, number=number, frozen=frozen)
+        cohort = self.add("cohort", number=number, frozen=frozen)
         for position, (name, kind) in enumerate(agents.items()):
             settings = canonical({"prices": "hidden" if name in without_prices else "shown"})
             place = {"cohort_id": cohort, "position": position, "settings": settings}
-            entrant = self.add(EntrantRow.__table__, **place, name=name, kind=kind)
-            self.add(EntryRow.__table__, entrant_id=entrant, number=1, kind="deposit", cash=usd(bankroll))
+            entrant = self.add("entrant", **place, name=name, kind=kind)
+            self.add("entry", entrant_id=entrant, number=1, kind="deposit", cash=usd(bankroll))
             self.entrants[number, name] = entrant
 
     def market(self, name: str, event: str | None = None, story: str = "") -> None:
-        self.add(MarketRow.__table__, id=name)
+        self.add("market", id=name)
         self.versions[name] = self.add(
-            MarketVersionRow.__table__, market_id=name, version=1, event_id=event or name, story=story
+            "market_version", market_id=name, version=1, event_id=event or name, story=story
         )
 
     def resolved(self, market: str, payout: str | None, version: int = 1) -> None:
         worth = None if payout is None else usd(payout)
-        self.add(ResolutionRow.__table__, market_id=market, version=version, payout=worth)
+        self.add("resolution", market_id=market, version=version, payout=worth)
 
     def round(
         self, cohort: int, number: int, held: Mapping[str, str] | None = None, **mids: str | None
     ) -> None:
         """Write a round that shows markets at their mids: None for a quote without a mid, "" for no quote."""
         at = NOW + timedelta(weeks=10 * cohort + number)
-        snapshot = self.add(SnapshotRow.__table__, cohort_id=cohort, at=at)
+        snapshot = self.add("snapshot", cohort_id=cohort, at=at)
         self.rounds[cohort, number] = self.add(
-            RoundRow.__table__, cohort_id=self._cohort(cohort), number=number, at=at, snapshot_id=snapshot
+            "round", cohort_id=self._cohort(cohort), number=number, at=at, snapshot_id=snapshot
         )
         items = [(name, mid, 1) for name, mid in mids.items()]
         items += [(name, mid, 0) for name, mid in (held or {}).items()]
         for position, (name, mid, shown) in enumerate(items):
             worth = usd(mid) if mid else None
             text = f"{self.rows}"
-            quote = (
-                None
-                if mid == ""
-                else self.add(QuoteRow.__table__, market_id=name, at=at, mid=worth, hash=text)
-            )
+            quote = None if mid == "" else self.add("quote", market_id=name, at=at, mid=worth, hash=text)
             keys = {"snapshot_id": snapshot, "position": position, "market_id": name, "shown": shown}
-            self.add(SnapshotItemRow.__table__, **keys, version_id=self.versions[name], quote_id=quote)
+            self.add("snapshot_item", **keys, version_id=self.versions[name], quote_id=quote)
 
     def turn(self, cohort: int, number: int, agent: str, status: str = "played", **said: str) -> None:
         """Write a turn with its final forecasts: `turn(1, 1, "ann", rain="0.7")`."""
         keys = {"round_id": self.rounds[cohort, number], "entrant_id": self.entrants[cohort, agent]}
-        self.turns[cohort, number, agent] = self.add(TurnRow.__table__, **keys, status=status)
+        self.turns[cohort, number, agent] = self.add("turn", **keys, status=status)
         for market, chance in said.items():
             self.forecast(cohort, number, agent, market, chance, "final")
 
     def forecast(self, cohort: int, number: int, agent: str, market: str, chance: str, stage: str) -> None:
         turn = self.turns[cohort, number, agent]
-        self.add(ForecastRow.__table__, turn_id=turn, market_id=market, stage=stage, probability=usd(chance))
+        self.add("forecast", turn_id=turn, market_id=market, stage=stage, probability=usd(chance))
 
     def fill(
         self,
@@ -138,26 +131,24 @@ class SmallRecord:
         keys = {"turn_id": self.turns[place], "position": self.rows, "market_id": market}
         shares = sum(usd(count) for _, count in levels)
         sizes = {"shares": shares, "wanted": usd(wanted), "base": usd(base)}
-        fill = self.add(FillRow.__table__, **keys, side=side, action=action, **sizes)
+        fill = self.add("fill", **keys, side=side, action=action, **sizes)
         for position, (price, count) in enumerate(levels):
-            self.add(
-                FillLevelRow.__table__, fill_id=fill, position=position, price=usd(price), shares=usd(count)
-            )
+            self.add("fill_level", fill_id=fill, position=position, price=usd(price), shares=usd(count))
 
     def mark(self, cohort: int, agent: str, day: int, cash: str, value: str) -> None:
         keys = {"entrant_id": self.entrants[cohort, agent], "at": NOW + timedelta(days=day)}
-        self.add(MarkRow.__table__, **keys, cash=usd(cash), value=usd(value))
+        self.add("mark", **keys, cash=usd(cash), value=usd(value))
 
     def call(self, cohort: int, number: int, agent: str, cost: str | None) -> None:
         keys = {"round_id": self.rounds[cohort, number], "entrant_id": self.entrants[cohort, agent]}
-        self.add(CallRow.__table__, **keys, attempt=self.rows, cost=None if cost is None else usd(cost))
+        self.add("call", **keys, attempt=self.rows, cost=None if cost is None else usd(cost))
 
     def _cohort(self, number: int) -> int:
-        found = self.connection.execute(select(CohortRow.id).where(CohortRow.number == number))
-        return found.scalar_one()
+        found = self.connection.exec_driver_sql("SELECT id FROM cohort WHERE number = ?", (number,))
+        return int(found.scalar_one())
 
 
-def _blank(kind: Any) -> str | int | datetime:
-    if isinstance(kind, UtcTime):
+def _blank(column: Column[Any]) -> str | int | datetime:
+    if is_instant(column):
         return NOW
-    return 0 if isinstance(kind, BigInteger | Integer) else ""
+    return 0 if isinstance(column.type, BigInteger | Integer) else ""

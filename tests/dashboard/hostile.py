@@ -9,17 +9,12 @@ from pathlib import Path
 import pytest
 
 from agents.model import Call, CallError, Message, Prompt
-from arena.record.model.incident import Incident
-from arena.record.schema.database import connect
-from arena.record.write.calls import add_call
-from arena.record.write.operations import add_incidents
-from arena.record.write.quarantine import quarantine_records
 from arena.scores.refresh import refresh_cache
 from markets.venue import QuarantinedRecord
 from tests.builders import NOW
 from tests.dashboard.payloads import HOSTILE_TEXTS
 from tests.once import made_once
-from tests.records.opened_record import OpenedRecord
+from tests.records.opened_record import opened_record
 from tests.records.seasons import shared_season
 
 TOGETHER = "\n".join(text for text in HOSTILE_TEXTS if len(text) < 200)
@@ -60,9 +55,8 @@ def _make(season: Path, folder: Path) -> None:
         ).fetchone()
     plain.close()
     _ask_and_note(database, *place)
-    record = OpenedRecord.at(database)
-    refresh_cache(record, NOW)
-    record.close()
+    with opened_record(database) as record:
+        refresh_cache(record, NOW)
 
 
 def _spoil(plain: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> None:
@@ -123,14 +117,12 @@ def _ask_and_note(database: Path, round_id: int, entrant_id: int) -> None:
             host=HOSTILE_TEXTS[2],
         ),
     )
-    engine = connect(database)
-    add_incidents(engine, [Incident("venue_down", "simulator", NOW, TOGETHER)])
-    with engine.begin() as connection:
+    with opened_record(database) as record:
+        record.add_incident("venue_down", "simulator", TOGETHER)
         for attempt, call in enumerate(answers, 1):
-            add_call(connection, round_id, entrant_id, attempt, call, NOW)
+            record.add_call(round_id, entrant_id, attempt, call)
         asides = [
             QuarantinedRecord("simulator", text[:80], "market", "bad_price", text, text)
             for text in HOSTILE_TEXTS
         ]
-        quarantine_records(connection, asides, NOW)
-    engine.dispose()
+        record.quarantine(asides, NOW)

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agents.model import Call, CallError, Message, Prompt
-from arena.record.schema.database import connect
-from arena.record.write.calls import add_call
+from tests.records.opened_record import opened_record
 
 AT = datetime(2026, 1, 4, 12, tzinfo=UTC)
 LATER = "2026-03-15T00:00:00.000000Z"
@@ -63,8 +62,6 @@ def _call(database: Path) -> None:
         Call(asked, f"answer {TEXT}", "stop", "made-up-1", "f1", "schema", 1_234, 567, 1_500, 2_500),
         Call(asked, SECRETLY_LONG, "length", "made-up-1", "f1", "json", 10, 20, None, 100),
     )
-    engine = connect(database)
-    with engine.begin() as connection:
+    with opened_record(database) as record:
         for attempt, call in enumerate(answers, 1):
-            add_call(connection, round_id, entrant_id, attempt, call, AT)
-    engine.dispose()
+            record.add_call(round_id, entrant_id, attempt, call, AT)

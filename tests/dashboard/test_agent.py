@@ -6,10 +6,10 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from sqlalchemy import Connection
 from streamlit.testing.v1 import AppTest
 
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.schema.database import Connection
 from arena.scores.comparisons import COMPARISONS
 from arena.scores.leaderboard import read_leaderboard, read_scores
 from arena.scores.profiles.detailed_profile import PROFILE, read_notable_forecasts

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from xml.etree import ElementTree as ET
 
 import pytest
+from sqlalchemy import Connection
 
-from arena.record.schema.database import Connection
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, compute_leaderboard
 from arena.scores.profiles.detailed_profile import FIGURES
 from arena.scores.slices import compute_slices

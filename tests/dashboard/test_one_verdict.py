@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
 from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
@@ -13,7 +14,6 @@ from arena.cli import demo as demo_command
 from arena.cli.main import app
 from arena.config import load
 from arena.config.new_folder import template
-from arena.record.schema.database import Connection
 from arena.scores.leaderboard import read_leaderboard
 from arena.scores.verdict import Verdict
 from dashboard.site.standings import gather, report_page

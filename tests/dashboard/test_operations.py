@@ -10,18 +10,15 @@ from sqlalchemy import create_engine, text
 from arena.clock import now
 from arena.config import load
 from arena.operations.status import read_status_by_config
-from arena.record.model.cohort import JobState
-from arena.record.model.incident import Incident
 from arena.record.queries.calls import record_size
-from arena.record.schema.database import connect, reading
-from arena.record.write.operations import add_incidents, put_job
-from arena.record.write.quarantine import quarantine_records
 from dashboard.html import health_light
 from dashboard.record import read_failed_turns
 from dashboard.views.operations import read_agent_spending, read_daily_spending
 from markets.venue import QuarantinedRecord
 from tests.dashboard.opening import Show, markup, tables, tiles, words
 from tests.dashboard.records import made, shared
+from tests.records.opened_record import opened_record
+from tests.rows import read_only
 
 AT = datetime(2026, 1, 18, 9, 30, tzinfo=UTC)
 PAYLOAD = "![x](http://203.0.113.9/x) <img src=http://203.0.113.9/y>"
@@ -30,21 +27,18 @@ PAYLOAD = "![x](http://203.0.113.9/x) <img src=http://203.0.113.9/y>"
 @pytest.fixture
 def troubled(tmp_path: Path) -> Path:
     """Return a record in which everything has gone wrong."""
-    record = made("all_failed", tmp_path)
-    engine = connect(record)
-    down = Incident("venue_down", "polymarket@1", AT, f"polymarket does not answer: {PAYLOAD}")
-    wrong = Incident("verify_failed", "1", AT, "the record does not agree with itself: 1 difference")
-    add_incidents(engine, [down, wrong])
-    with engine.begin() as connection:
-        put_job(connection, JobState("backup", AT, AT, AT, 0, ""))
-        put_job(connection, JobState("resolutions", AT, AT, AT, 4, PAYLOAD))
-        quarantine_records(
-            connection,
+    path = made("all_failed", tmp_path)
+    with opened_record(path) as record:
+        record.add_incident("venue_down", "polymarket@1", f"polymarket does not answer: {PAYLOAD}", AT)
+        wrong = "the record does not agree with itself: 1 difference"
+        record.add_incident("verify_failed", "1", wrong, AT)
+        record.put_job("backup", AT, AT, AT)
+        record.put_job("resolutions", AT, AT, AT, 4, PAYLOAD)
+        record.quarantine(
             [QuarantinedRecord("polymarket", "m1", "market", "bad_price", PAYLOAD, '{"price": "<script>"}')],
             AT,
         )
-    engine.dispose()
-    return record
+    return path
 
 
 def test_what_went_wrong_is_listed_as_text(troubled: Path, show: Show) -> None:
@@ -110,8 +104,7 @@ def test_failures_and_spending_are_those_of_plain_sql(
 ) -> None:
     record = shared(name, tmp_path_factory)
     plain = create_engine(f"sqlite:///{record}")
-    engine = connect(record, read_only=True)
-    with plain.connect() as sql, engine.connect() as connection:
+    with plain.connect() as sql, read_only(record) as connection:
         failed = sql.execute(text("SELECT count(*) FROM turn WHERE status = 'failed'")).scalar_one()
         assert len(read_failed_turns(connection, 1_000)) == failed
         assert len(read_failed_turns(connection, 3)) == min(failed, 3)
@@ -132,7 +125,6 @@ def test_failures_and_spending_are_those_of_plain_sql(
             assert daily[-1][0] - daily[0][0] == timedelta(days=399)
         assert record_size(connection) >= record.stat().st_size
     plain.dispose()
-    engine.dispose()
 
 
 def test_beside_a_config_it_knows_the_budgets_and_what_is_to_come(
@@ -143,7 +135,7 @@ def test_beside_a_config_it_knows_the_budgets_and_what_is_to_come(
         config.read_text(encoding="utf-8") + "\nbudget: {day: 2, arena: 50}\n", encoding="utf-8"
     )
     monkeypatch.setenv("ARENA_CONFIG", str(config))
-    with reading(connect(troubled)) as connection:
+    with read_only(troubled) as connection:
         status = read_status_by_config(connection, now(), load(config))
     page = show("operations", troubled)
     assert [limit.scope for limit in status.spend.limits] == ["day", "arena"]

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.schema.database import connect
 from arena.scores.leaderboard import LeaderboardRow, read_scores
 from tests.dashboard.opening import Show, healthy, in_address, markup, tables, tiles, words
-from tests.rows import read_only
+from tests.rows import changing, read_only
 
 VIEWS = ("leaderboard", "cohort")
 STATES = [
@@ -187,13 +186,11 @@ def test_a_page_is_shown_while_an_arena_writes_and_leaves_the_record_as_it_was(
     record = tmp_path / "busy.db"
     record.write_bytes(season.read_bytes())
     before = hashlib.sha256(record.read_bytes()).hexdigest()
-    writer = connect(record)
-    with writer.begin() as connection:
+    with changing(record) as connection:
         connection.exec_driver_sql("INSERT INTO prompt VALUES ('half', 'written')")
         page = show(view, record)
         assert len(tables(page)[0]) == len(rows_of(season))
         connection.rollback()
-    writer.dispose()
     assert hashlib.sha256(record.read_bytes()).hexdigest() == before
 
 
@@ -202,11 +199,9 @@ def test_what_an_arena_adds_is_seen_on_the_next_run(first_round: Path, show: Sho
     record.write_bytes(first_round.read_bytes())
     page = show("cohort", record)
     assert "1 of 4 rounds decided" in words(page)
-    writer = connect(record)
-    with writer.begin() as connection:
+    with changing(record) as connection:
         connection.exec_driver_sql("UPDATE cohort SET ended_at = '2026-02-01T00:00:00Z'")
     assert "ended 1 Feb 2026" in words(healthy(page.run()))
-    writer.dispose()
 
 
 def test_a_record_that_is_upgraded_or_replaced_under_an_open_page_is_noticed(

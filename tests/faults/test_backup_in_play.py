@@ -8,14 +8,12 @@ from time import sleep
 import pytest
 
 from arena.record.files import copy as copying
-from arena.record.files.backup import backup_to
 from arena.record.files.integrity import RecordContent, examine_file
-from arena.record.schema.database import connect
 from arena.verify.content import verified_content
 from tests.faults.little import write_config
 from tests.program.command_line import ROOT, environment
 from tests.program.forked import quick_program
-from tests.records.opened_record import new_record
+from tests.records.opened_record import backed_up, new_record
 from tests.rows import state_of
 
 
@@ -48,9 +46,7 @@ def test_every_backup_made_in_play_is_a_state_that_was_committed(
                 writer.stdin.flush()
                 wait_for_more(log, writer)
             before = committed(log)
-            engine = connect(tmp_path / "season.db", read_only=True)
-            made = backup_to(engine, tmp_path / f"{number}.db", verified_content, lambda *_: sleep(0.005))
-            engine.dispose()
+            made = backed_up(tmp_path / "season.db", tmp_path / f"{number}.db", lambda *_: sleep(0.005))
             assert made.content.state_hash in committed(log), number
             assert examine_file(made.path, verified_content) == made.content
             written_meanwhile += len(committed(log)) > len(before)

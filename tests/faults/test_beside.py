@@ -22,16 +22,15 @@ from arena.errors import ArenaError
 from arena.operations.leader import LEADER_LEASE
 from arena.operations.progress import RunEvent, RunProgress
 from arena.operations.run import Run, run
-from arena.record.model.cohort import Cohort, Entrant, RoundReport
-from arena.record.model.lease import Watch
+from arena.record.model.cohort import RoundReport
 from arena.rounds import season
 from arena.rounds.open_world import open_world
 from arena.rounds.round import play_round
 from arena.rounds.season import begin_due_cohort, next_decision_time, play_time
-from arena.rounds.world import Player
 from tests.faults.little import play, write_config
 from tests.program.rehearsal import SUNDAY, clock_at, content, rows
 from tests.program.running import arena_json
+from tests.records.little_world import with_players
 from tests.records.opened_record import OpenedRecord, opened_record
 
 WEEK = timedelta(weeks=1)
@@ -78,10 +77,8 @@ def play_first_round(folder: Path, cohort: int, killed: bool = False) -> None:
             plan = plan_of(config, world.now(), record.begun())
             begin_due_cohort(SUNDAY + (cohort - 1) * WEEK, plan, record)
 
-            def player(of: Cohort, entrant: Entrant) -> Player:
-                return replace(world.player(of, entrant), agent=dies)
-
-            played = replace(world, holder=ELSEWHERE, player=player) if killed else world
+            doomed = with_players(world, lambda player, _name: replace(player, agent=dies))
+            played = replace(doomed, holder=ELSEWHERE) if killed else world
             await play_round(record.cohorts()[cohort - 1], 1, played, record)
 
     with opened_record(folder / "arena.db") as record:
@@ -184,7 +181,7 @@ def test_a_command_that_starts_after_a_death_elsewhere_waits_a_lease_and_says_so
             return await season.play_time_when_free(at, plan, world, record)
 
     with opened_record(folder / "arena.db") as opened:
-        record = replace(opened, watch=Watch(lambda: float(next(moments))))
+        record = opened.timed_by(lambda: float(next(moments)))
         reports = asyncio.run(go(record))
         assert [(len(report.turns), report.done) for report in reports] == [(3, True)] * cohorts
         [message] = caplog.messages
@@ -214,7 +211,7 @@ class PatientRun:
         clock_at(self.folder, SUNDAY + 20 * WEEK)
         config = replace(load(self.folder / "config.yaml"), database=str(self.folder / "arena.db"))
         with opened_record(config.database) as opened:
-            record = replace(opened, watch=Watch(lambda: sum(self.pauses)))
+            record = opened.timed_by(lambda: sum(self.pauses))
             clock = PretendedClock.read(self.folder / "clock")
             running = Run(config, record, lambda: clock, self.told.append, once=True)
 

@@ -164,7 +164,8 @@ def test_whoever_has_stood_still_itself_gives_others_the_time_to_be_heard(
 
 @pytest.mark.parametrize("step", STEPS)
 def test_no_call_under_way_is_made_again_when_the_clock_steps(step: int, database: str) -> None:
-    with waiting(database, "ann") as (record, stored), opened_record(database) as other:
+    with waiting(database, "ann") as record, opened_record(database) as other:
+        [stored] = record.cohorts()
         stepped, quick = SteppedClock(), Model()
 
         def put(seconds: int) -> None:

@@ -14,7 +14,6 @@ from arena.cohorts.freeze import plan_of
 from arena.config import Config, load
 from arena.errors import ArenaError
 from arena.record.hashes import state_hash
-from arena.record.model.cohort import Cohort, Entrant
 from arena.record.schema.database import READ_ONLY_OPTION
 from arena.record.write.calls import add_call
 from arena.rounds.open_world import open_world
@@ -23,6 +22,7 @@ from arena.rounds.world import Player, World
 from arena.verify import verify
 from tests.builders import NOW
 from tests.faults.test_every_statement import CONFIG, Fate, watched_players
+from tests.records.little_world import with_players
 from tests.records.opened_record import OpenedRecord, opened_record
 
 PROMPT = Prompt((Message("user", "?"),))
@@ -79,7 +79,7 @@ def played(config: Config, left: int = 0, takes_effect: bool = False) -> tuple[C
 
         async def go() -> None:
             async with open_world(config, record) as world:
-                watched = replace(world, player=watched_players(world.player, fate))
+                watched = watched_players(world, fate)
                 await play_until_done(config, watched, record)
                 watched.reservations.renew()  # as the next heartbeat does
 
@@ -129,19 +129,16 @@ def test_what_a_cut_commit_has_reserved_is_given_back_when_its_process_ends(tmp_
     async def play_once(record: OpenedRecord) -> None:
         async with open_world(config, record) as world:
             cuts = Cuts(record, takes_effect=True, code="disk_error")
-            player = world.player
             plan = plan_of(config, world.now(), record.begun())
 
-            def players(cohort: Cohort, entrant: Entrant) -> Player:
-                made = player(cohort, entrant)
-
+            def cut_soon(made: Player, _name: str) -> Player:
                 def worst_case(prompt: Prompt) -> int | None:
                     cuts.left = cuts.commits + 1  # the next commit reserves this call
                     return made.worst_case(prompt)
 
                 return replace(made, worst_case=worst_case)
 
-            await play_time(plan.decision_times()[0], plan, replace(world, player=players), record)
+            await play_time(plan.decision_times()[0], plan, with_players(world, cut_soon), record)
 
     with opened_record(config.database) as record:
         with pytest.raises(ArenaError, match="cut at a commit"):

@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,11 @@ from sqlalchemy import Engine, event
 from agents.model import Call, Prompt
 from arena.cohorts.freeze import plan_of
 from arena.config import Config, load
-from arena.record.hashes import state_hash
-from arena.record.model.cohort import Cohort, Entrant
-from arena.record.schema.database import connect, reading, upgrade
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_time
-from arena.rounds.world import Player
+from arena.rounds.world import Player, World
 from arena.verify import verify
+from tests.records.little_world import with_players
 from tests.records.opened_record import OpenedRecord
 
 CONFIG = """\
@@ -69,8 +66,7 @@ class Machine:
     engine: Engine = field(init=False)
 
     def __post_init__(self) -> None:
-        self.engine = connect(self.config.database)
-        upgrade(self.engine)
+        self.engine = OpenedRecord.at(self.config.database).engine
         event.listen(self.engine, "before_cursor_execute", self._statement)
         event.listen(self.engine, "commit", lambda _: self.fate.moment("commit"))
 
@@ -84,7 +80,7 @@ class Machine:
         async def play_round_once() -> None:
             async with open_world(self.config, record) as world:
                 plan = plan_of(self.config, world.now(), record.begun())
-                watched = replace(world, player=watched_players(world.player, fate))
+                watched = watched_players(world, fate)
                 await play_time(plan.decision_times()[number], plan, watched, record)
 
         try:
@@ -115,21 +111,18 @@ class Machine:
 
     def what_is_there(self, verified: bool = True) -> dict[str, Any]:
         """What a round leaves, and whether the record agrees with itself."""
-        with reading(self.engine) as connection:
+        record = OpenedRecord(self.engine)
+        with record.reading() as connection:
             money = connection.exec_driver_sql("SELECT count(*), sum(cash), sum(value) FROM mark").one()
             lines = connection.exec_driver_sql("SELECT count(*), count(DISTINCT market_id) FROM entry").one()
-            found = {"hash": state_hash(connection), "money": tuple(money), "entries": tuple(lines)}
+            found = {"hash": record.state_hash(), "money": tuple(money), "entries": tuple(lines)}
             return found | {"differences": verify(connection) if verified else []}
 
 
-def watched_players(
-    mind: Callable[[Cohort, Entrant], Player], fate: Fate
-) -> Callable[[Cohort, Entrant], Player]:
-    """Minds whose calls go out as ever, with a moment before each and one after it."""
+def watched_players(world: World, fate: Fate) -> World:
+    """A world with minds whose calls go out as ever, with a moment before each and one after it."""
 
-    def watched(cohort: Cohort, entrant: Entrant) -> Player:
-        found = mind(cohort, entrant)
-
+    def watched(found: Player, _name: str) -> Player:
         async def ask(prompt: Prompt) -> Call:
             fate.moment("a question goes out")
             fate.asked[prompt] += 1
@@ -139,7 +132,7 @@ def watched_players(
 
         return replace(found, ask=ask)
 
-    return watched
+    return with_players(world, watched)
 
 
 def test_killed_at_any_statement_or_call_it_ends_in_the_same_record(tmp_path: Path, thorough: bool) -> None:

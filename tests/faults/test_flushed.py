@@ -13,9 +13,6 @@ from arena.config.editing import edited
 from arena.config.trust import trust, trust_file
 from arena.exports.restore import restore
 from arena.operations.publisher import publish_due
-from arena.record.files.backup import backup_to
-from arena.record.schema.database import connect
-from arena.verify.content import verified_content
 from markets.bundle.files import JOURNAL, append, locked_folder
 from markets.venues.wire.http import AnswerStore
 from tests.arena.config_files import SMALL
@@ -23,7 +20,7 @@ from tests.arena.config_files import write as write_config
 from tests.arena.exports.bent_exports import exported
 from tests.builders import NOW
 from tests.records.full_record import build
-from tests.records.opened_record import OpenedRecord
+from tests.records.opened_record import OpenedRecord, backed_up
 
 Flushed = list[tuple[Path, set[str]]]
 
@@ -100,9 +97,7 @@ def test_a_restored_record_is_on_the_disk_before_it_has_its_name(
 def test_a_backup_is_on_the_disk_before_it_has_its_name_and_its_folder_after(
     flushed: Flushed, record: OpenedRecord, tmp_path: Path
 ) -> None:
-    engine = connect(tmp_path / "record" / "arena.db", read_only=True)
-    backup_to(engine, tmp_path / "backups" / "a.db", verified_content)
-    engine.dispose()
+    backed_up(tmp_path / "record" / "arena.db", tmp_path / "backups" / "a.db")
     (first, before), (last, after) = flushed
     assert (first.name, last.name) == (".a.db.part", "backups")
     assert ("a.db" in before, "a.db" in after) == (False, True)

@@ -69,7 +69,7 @@ def test_the_turns_of_a_job_are_played_at_the_same_time_in_the_places_of_the_wor
     places: int, database: str
 ) -> None:
     names = ("ann", "bob", "eve", "fay")
-    with waiting(database, *names) as (record, _):
+    with waiting(database, *names) as record:
         told, models = Told(), list[Together]()
 
         async def go() -> None:
@@ -84,7 +84,7 @@ def test_the_turns_of_a_job_are_played_at_the_same_time_in_the_places_of_the_wor
 
 def test_a_job_sends_hardly_more_statements_for_eight_turns_than_for_one(database: str) -> None:
     names = tuple(f"a{number}" for number in range(9))
-    with waiting(database, *names) as (record, _):
+    with waiting(database, *names) as record:
         sent = list[str]()
         event.listen(record.engine, "before_cursor_execute", lambda *given: sent.append(given[2]))
 
@@ -102,7 +102,7 @@ def test_a_job_sends_hardly_more_statements_for_eight_turns_than_for_one(databas
 
 def test_what_a_killed_worker_had_done_of_a_job_is_not_done_again(database: str) -> None:
     """Of its three turns one is written, one has its first answer, and one waits for it."""
-    with waiting(database, *NAMES) as (record, _):
+    with waiting(database, *NAMES) as record:
         child = os.fork()
         if child == 0:
             die_within_a_job(database)
@@ -142,7 +142,7 @@ def die_within_a_job(database: str) -> None:
 
 
 def test_a_job_that_two_workers_are_given_is_played_once(database: str) -> None:
-    with waiting(database, *NAMES) as (record, _), opened_record(database) as other:
+    with waiting(database, *NAMES) as record, opened_record(database) as other:
         model, told = Model(), [Told(), Told()]
 
         async def both() -> None:
@@ -160,7 +160,7 @@ def test_a_job_that_two_workers_are_given_is_played_once(database: str) -> None:
 
 def test_a_turn_in_two_jobs_of_one_worker_is_asked_once(database: str) -> None:
     """The worker was not heard of, so that its turns are delivered again in other jobs: it takes these."""
-    with waiting(database, *NAMES) as (record, _):
+    with waiting(database, *NAMES) as record:
         again = Told()
 
         class Slow(Model):
@@ -180,7 +180,7 @@ def test_a_turn_in_two_jobs_of_one_worker_is_asked_once(database: str) -> None:
 
 
 def test_what_can_not_be_played_of_a_job_keeps_nothing_else_from_being_played(database: str) -> None:
-    with waiting(database, *NAMES) as (record, _):
+    with waiting(database, *NAMES) as record:
         told = outcomes_of(replace(JOB, agents=("ann", "nobody")), worker(record, "a", Model()), record)
         assert told == {"ann": "played", "nobody": "not played: it is not in this record, or over"}
 
@@ -191,7 +191,7 @@ def test_what_can_not_be_played_of_a_job_keeps_nothing_else_from_being_played(da
 
 
 def test_of_a_job_of_another_version_no_turn_is_played(database: str) -> None:
-    with waiting(database, *NAMES) as (record, _):
+    with waiting(database, *NAMES) as record:
         model = Model()
         with pytest.raises(OtherVersion):
             outcomes_of(replace(JOB, version="0.0.0"), worker(record, "a", model), record)

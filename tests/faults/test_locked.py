@@ -15,10 +15,9 @@ from typer.testing import CliRunner
 from arena.cli.main import app
 from arena.errors import ArenaError
 from arena.record.record import Record
-from arena.record.schema import database as opening
 from arena.verify.content import verified_content
 from tests.faults.little import hash_of, play, write_config
-from tests.records.opened_record import OpenedRecord, new_record, opened_record
+from tests.records.opened_record import OpenedRecord, new_record, opened_record, wait_at_most
 from tests.rows import read_only
 
 HOLD = """\
@@ -33,7 +32,7 @@ sys.stdin.readline()
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for half a minute here."""
-    monkeypatch.setattr(opening, "BUSY_MS", 100)
+    wait_at_most(100, monkeypatch)
 
 
 @pytest.fixture

@@ -7,11 +7,8 @@ from random import Random
 
 import pytest
 
-from arena.record.files.backup import backup_to
-from arena.record.schema.database import open_read_only
-from arena.verify.content import verified_content
 from tests.faults.little import hash_of, play, witnessed, write_config
-from tests.records.opened_record import new_record, opened_record
+from tests.records.opened_record import backed_up, new_record, opened_record
 
 FRAMES_BEGIN = 32
 """The length of the head of SQLite's log."""
@@ -79,8 +76,7 @@ def test_whatever_of_the_log_is_lost_the_record_is_in_a_state_that_was_committed
         assert [states.index(state) for state in reached] == sorted(states.index(state) for state in reached)
     assert len(set(reached)) >= 4
     last = databases[max(places)]
-    with open_read_only(str(last)) as engine:
-        assert backup_to(engine, tmp_path / "backup.db", verified_content).content.state_hash == reached[-1]
+    assert backed_up(last, tmp_path / "backup.db").content.state_hash == reached[-1]
     write_config(tmp_path)
     middle = databases[sorted(places)[len(places) // 2]]
     with opened_record(middle) as record:

@@ -51,7 +51,7 @@ def test_workers_play_a_round_that_is_caught_up_a_day_later(database: str) -> No
 
 def test_a_turn_that_its_own_worker_is_given_again_is_asked_once(database: str) -> None:
     """The worker was not heard of for half a minute: its job is given out anew, and it takes it itself."""
-    with waiting(database, "ann") as (record, _):
+    with waiting(database, "ann") as record:
         again = list[str]()
 
         class Slow(Model):
@@ -82,7 +82,8 @@ class Down(Model):
 
 def test_of_a_round_that_is_over_a_worker_asks_nothing_more(database: str) -> None:
     """It has closed the round itself, so that its own claims would not stop it."""
-    with waiting(database, "ann") as (record, stored):
+    with waiting(database, "ann") as record:
+        [stored] = record.cohorts()
         asyncio.run(play_round(stored, 1, worker(record, "a", Down()), record))
         assert asyncio.run(close_round(stored, 1, worker(record, "a", Model(), 7 * HOUR), record)).done
 
@@ -94,7 +95,7 @@ def test_of_a_round_that_is_over_a_worker_asks_nothing_more(database: str) -> No
 
 
 def test_a_job_that_comes_when_its_prices_are_too_old_is_left_to_the_scheduler(database: str) -> None:
-    with waiting(database, "ann") as (record, _):
+    with waiting(database, "ann") as record:
         model = Model()
         outcomes = list[str]()
         asyncio.run(play_job(JOB, tell_to(outcomes), worker(record, "a", model, 7 * HOUR), record))
@@ -105,7 +106,8 @@ def test_a_job_that_comes_when_its_prices_are_too_old_is_left_to_the_scheduler(d
 
 def test_a_turn_that_failed_is_played_no_more_once_its_round_was_closed(database: str) -> None:
     """Somebody still asks for it as another closes the round and marks it: what was marked stays true."""
-    with waiting(database, "ann") as (record, stored), opened_record(database) as other:
+    with waiting(database, "ann") as record, opened_record(database) as other:
+        [stored] = record.cohorts()
 
         class Slow(Model):
             async def meanwhile(self) -> None:

@@ -1,9 +1,9 @@
 """What somebody with the file in hand may write into a record, and how it is tried again once found."""
 
-from arena.record.schema.turn import CallRow
 from arena.verify.differences import Difference
 from tests.records.chain import rewrite_heads
 from tests.records.tampered import TamperedRecord
+from tests.rows import columns_of
 
 KEYS = ("id", "round_id", "entrant_id", "stage", "sample", "attempt", "hash")
 SEALS = ("hash", "previous", "prompt_hash")
@@ -70,7 +70,7 @@ def drop(table: str, where: str = "1", which: str = "max") -> tuple[str]:
 LATER = "'2026-03-08T00:00:00.000000Z'"
 SETTLED = "(SELECT market_id FROM entry WHERE kind = 'settle')"
 HELD = "(SELECT market_id FROM entry)"
-COLUMNS = [c.name for c in CallRow.__table__.c if c.name not in KEYS]
+COLUMNS = [name for name in columns_of("call") if name not in KEYS]
 ATTACKS: dict[str, tuple[str, ...]] = {
     "forecasts as it ended": (f"UPDATE forecast SET probability = 970000 WHERE {of('sharp', 'forecast')}",),
     "one forecast by a millionth": one("forecast", "probability = probability + 1", of("parts", "forecast")),

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.record.schema.database import Connection, connect
+from sqlalchemy import Connection
+
 from arena.record.write.heads import begin_chain, read_heads_after
 from arena.verify import Differences, find
 from tests.builders import NOW
 from tests.oracles.chain import facts_of_round, late_calls
 from tests.oracles.heads import sha256, written
 from tests.records.tampering import tamper
-from tests.rows import read_only
+from tests.rows import changing, read_only
 
 LISTED = {
     "cohort": "SELECT number, hash FROM cohort",
@@ -54,12 +55,8 @@ def found_in(path: Path, heads: Sequence[str] = ()) -> Differences:
 def rechain(path: Path) -> None:
     """Write one head over everything, in place of the existing ones."""
     tamper(path, "DELETE FROM head")
-    engine = connect(path)
-    try:
-        with engine.begin() as connection:
-            begin_chain(connection, NOW)
-    finally:
-        engine.dispose()
+    with changing(path) as connection:
+        begin_chain(connection, NOW)
 
 
 def rewrite_heads(database: sqlite3.Connection) -> None:

@@ -19,23 +19,9 @@ from agents.toolbox import ToolResult, ToolSource
 from arena.record.model.benchmark import NewFile
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Replacement, Turn
 from arena.record.schema.database import newest_schema_version
-from arena.record.schema.fields import TableRow
-from arena.record.schema.scores import RollupRow
-from arena.record.schema.work import (
-    DeskKeyRow,
-    DeskTurnRow,
-    IncidentRow,
-    JobRow,
-    LeaseRow,
-    ModelLimitRow,
-    ProviderRow,
-    PublicationRow,
-    ReservationRow,
-)
 from arena.record.write.benchmark import keep_file
-from arena.record.write.cohorts import add_cohort, add_replacements, put_marks
+from arena.record.write.cohorts import add_replacements, put_marks
 from arena.record.write.evidence import GatheredEvidence, add_evidence
-from arena.record.write.listings import prune_quotes
 from arena.record.write.tools import add_tool_result
 from arena.record.write.turns import TurnUnderClaim
 from arena.verify import Difference, verify
@@ -44,12 +30,13 @@ from markets.model import Listing, MarketId, Resolution, Snapshot
 from markets.universe import Universe
 from markets.venue import QuarantinedRecord
 from portfolio.execute import execute
-from portfolio.ledger import open_account, post, settle
+from portfolio.ledger import post, settle
 from portfolio.model import Bet, Rejection, Sale
 from portfolio.rules import REALISTIC, SEED, Rules
 from portfolio.value import mark
 from tests.builders import NOW, a_bet, a_book, a_listing, a_resolution, a_sale, quote_of, usd
 from tests.records.opened_record import OpenedRecord
+from tests.rows import TABLES
 
 WEEK = timedelta(weeks=1)
 PROMPT = "Which of these will happen?"
@@ -164,8 +151,7 @@ class Season:
 
     def start(self, cohort: Cohort) -> None:
         """Start a cohort with its bankrolls."""
-        deposits = {e.name: open_account(cohort.bankroll, cohort.starts_at) for e in cohort.entrants}
-        self.record.write(add_cohort, cohort, {digest(PROMPT): PROMPT}, deposits)
+        self.record.start(cohort, {digest(PROMPT): PROMPT})
 
     def look(self, number: int, at: datetime, *listings: Listing, held: Sequence[Listing] = ()) -> None:
         """Settle what has ended, then keep the snapshot; with it a round where one is due."""
@@ -303,24 +289,24 @@ def play_on(season: Season, weeks: range) -> None:
 def at_work(record: OpenedRecord) -> None:
     """Put somebody on duty: a call under way, a provider that wants a pause, a job, an incident."""
     hour = NOW + timedelta(hours=1)
-    rows: dict[type[TableRow], dict[str, object]] = {
-        LeaseRow: {"name": "run", "token": 1, "holder": "me", "beat": 0, "renewed_at": NOW},
-        ProviderRow: {"provider": "demo", "room": 20_000_000, "paused_until": hour},
-        ModelLimitRow: {"provider": "demo", "model": "demo/sharp", "paused_until": hour},
-        ReservationRow: {
+    rows: dict[str, dict[str, object]] = {
+        "lease": {"name": "run", "token": 1, "holder": "me", "beat": 0, "renewed_at": NOW},
+        "lane": {"provider": "demo", "room": 20_000_000, "paused_until": hour},
+        "model_limit": {"provider": "demo", "model": "demo/sharp", "paused_until": hour},
+        "reservation": {
             "round_id": 1, "entrant_id": 1, "provider": "demo", "worst": 900, "holder": "me",
             "made_at": NOW, "beat": 0,
         },
-        JobRow: {"name": "marks", "due_at": NOW, "started_at": NOW},
-        IncidentRow: {"kind": "venue_down", "subject": "sky", "at": NOW, "body": "{}", "next_try_at": hour},
-        PublicationRow: {"target": "a log", "number": 1, "at": NOW},
-        DeskKeyRow: {"agent": "ann", "hash": "1", "made_at": NOW},
-        DeskTurnRow: {"entrant_id": 1, "round_id": 1, "view": "{}", "expires_at": hour},
-        RollupRow: {"name": "weather", "basis": "what is said", "made_at": NOW, "body": "{}"},
+        "job": {"name": "marks", "due_at": NOW, "started_at": NOW},
+        "incident": {"kind": "venue_down", "subject": "sky", "at": NOW, "body": "{}", "next_try_at": hour},
+        "publication": {"target": "a log", "number": 1, "at": NOW},
+        "desk_key": {"agent": "ann", "hash": "1", "made_at": NOW},
+        "desk_turn": {"entrant_id": 1, "round_id": 1, "view": "{}", "expires_at": hour},
+        "rollup": {"name": "weather", "basis": "what is said", "made_at": NOW, "body": "{}"},
     }  # fmt: skip
     with record.engine.begin() as connection:
-        for row, values in rows.items():
-            connection.execute(row.__table__.insert(), values)
+        for name, values in rows.items():
+            connection.execute(TABLES[name].insert(), values)
 
 
 def watch(record: OpenedRecord) -> None:
@@ -334,8 +320,8 @@ def watch(record: OpenedRecord) -> None:
             a_listing(f"0.1{step}", f"0.2{step}", market=market, at=at) for market, step in prices.items()
         ]
         record.sync("sky", listings, at, "live", [aside])
+    assert record.prune(NOW - timedelta(days=7, hours=12), NOW - timedelta(days=1)) == 1
     with record.engine.begin() as connection:
-        assert prune_quotes(connection, NOW - timedelta(days=7, hours=12), NOW - timedelta(days=1)).goes == 1
         for text in ('{"questions": []}', '{"questions": [1]}'):
             keep_file(connection, NewFile("questions", "2026-03-01-llm.json", "2026-03-01", text), NOW)
 

@@ -8,17 +8,16 @@ from datetime import datetime, timedelta
 from agents.model import Agent, Ask, Call, CallError, Decision, Forecast, Message, Prompt, View
 from arena.cohorts.schedule import Plan
 from arena.record.model.calendar import Cadence
-from arena.record.model.cohort import Cohort, Entrant, RoundReport
+from arena.record.model.cohort import Cohort, Entrant, RoundReport, Turn
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.lease import holder_name
 from arena.record.queries.cohorts import StoredCohort
-from arena.record.write.cohorts import add_cohort
+from arena.record.write.sync import VenueSource
 from arena.rounds.round import play_round
 from arena.rounds.world import Player, World
 from markets.model import Listing, MarketId, Resolution
 from markets.universe import Universe
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Venue
-from portfolio.ledger import open_account
 from portfolio.rules import REALISTIC, Rules
 from tests.builders import NOW, RAIN, a_bet, a_book, usd
 from tests.records.opened_record import OpenedRecord
@@ -141,10 +140,12 @@ def a_plan(
     keep: int = 5,
     every: timedelta = WEEK,
     first: datetime = NOW,
+    nobody_starts: bool = False,
 ) -> Plan:
-    """Return cohorts of ann alone, of which one starts each week from `first` on."""
+    """Return cohorts of ann alone, of which one starts each week from `first` on, if any may start."""
 
     def freeze(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
+        assert not nobody_starts, "nobody starts in this test"
         shape = replace(a_cohort(["ann"]), number=number, starts_at=at)
         return replace(shape, rounds=rounds, every=every), {}
 
@@ -153,9 +154,7 @@ def a_plan(
 
 def begun(record: OpenedRecord, cohort: Cohort) -> StoredCohort:
     """Return the cohort, started in the record."""
-    deposits = {e.name: open_account(cohort.bankroll, cohort.starts_at) for e in cohort.entrants}
-    record.write(add_cohort, cohort, {}, deposits)
-    return record.cohorts()[-1]
+    return record.start(cohort)
 
 
 def begun_live(record: OpenedRecord, *names: str, **of: str) -> StoredCohort:
@@ -166,6 +165,28 @@ def begun_live(record: OpenedRecord, *names: str, **of: str) -> StoredCohort:
 def live(cohort: Cohort) -> Cohort:
     """Return the same cohort at a venue where time is real."""
     return replace(cohort, stamp="live")
+
+
+def as_stored(cohort: Cohort, ended_at: datetime | None = None, **stood: datetime | None) -> StoredCohort:
+    """Return a cohort as it would be in a record, without one: paused, stopped or ended if a test says so."""
+    ids = {entrant.name: place for place, entrant in enumerate(cohort.entrants, 1)}
+    return StoredCohort(cohort.number, cohort, ids, ended_at, **stood)
+
+
+def a_source(venue: str = "little", stamp: str = "live") -> VenueSource:
+    """Return a venue by the name that it has in a config."""
+    return VenueSource(venue, stamp)
+
+
+def with_players(world: World, change: Callable[[Player, str], Player]) -> World:
+    """Return a world whose players are changed, each with its agent's name in hand."""
+    players = world.player
+    return replace(world, player=lambda cohort, entrant: change(players(cohort, entrant), entrant.name))
+
+
+def turns_of(report: RoundReport) -> dict[str, Turn]:
+    """Return the turns that a round has brought, by agent."""
+    return {turn.entrant: turn for turn in report.turns}
 
 
 def play(stored: StoredCohort, number: int, world: World, record: OpenedRecord) -> RoundReport:

@@ -7,8 +7,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
+import pytest
+
 from agents.model import Call
 from arena.calls.reservations import new_reservation_id
+from arena.record.files.backup import Backup, backup_to
+from arena.record.files.restore import move_record
 from arena.record.hashes import state_hash
 from arena.record.model.cohort import Cohort, JobState
 from arena.record.model.columns import ForecastColumns
@@ -37,9 +41,12 @@ from arena.record.queries.cohorts import (
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.queries.progress import CohortProgress, read_progress
 from arena.record.record import Record
+from arena.record.schema import database
+from arena.record.schema.database import connect
 from arena.record.write.calls import add_call
 from arena.record.write.cohorts import add_cohort, add_snapshot, end_cohort, pause_cohort, stop_cohort
 from arena.record.write.heads import add_head, read_heads_after
+from arena.record.write.listings import prune_quotes
 from arena.record.write.operations import (
     add_incidents,
     put_job,
@@ -55,10 +62,12 @@ from arena.record.write.reservations import read_pauses, read_spent, reserve
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.record.write.turns import claim_turns, release_claims
+from arena.verify.content import verified_content
 from markets.model import Listing, MarketId, Resolution, Snapshot
 from markets.venue import QuarantinedRecord
 from portfolio.ledger import open_account
 from tests.builders import NOW
+from tests.rows import opened_to_read
 
 
 class OpenedRecord(Record):
@@ -165,6 +174,10 @@ class OpenedRecord(Record):
         """Learn at a time how markets ended, and return how many of the ends are new."""
         return self.write(add_resolutions, ends, at, live)
 
+    def prune(self, older_than: datetime, at: datetime) -> int:
+        """Prune prices that are older, and return how many went."""
+        return self.write(prune_quotes, older_than, at).goes
+
     def add_call(
         self,
         round_id: int,
@@ -265,3 +278,24 @@ def new_record(place: str | Path) -> str:
     """Make an empty record at a place, and return its address."""
     OpenedRecord.at(place).close()
     return str(place)
+
+
+def backed_up(place: Path, to: Path, progress: Callable[..., None] = lambda *_: None) -> Backup:
+    """Back up the record at a place, as the arena does beside others that write, and return what was made."""
+    engine = connect(place, read_only=True)
+    try:
+        return backup_to(engine, to, verified_content, progress)
+    finally:
+        engine.dispose()
+
+
+def moved(place: Path, to: str) -> str:
+    """Move the record at a place to another database, and return its address."""
+    with opened_to_read(place) as engine:
+        move_record(engine, to, verified_content)
+    return to
+
+
+def wait_at_most(milliseconds: int, patch: pytest.MonkeyPatch) -> None:
+    """Let nobody wait longer than this for a record that somebody else has locked."""
+    patch.setattr(database, "BUSY_MS", milliseconds)

@@ -11,13 +11,13 @@ from sqlalchemy import make_url
 
 from arena.cli.dashboard import refresh_scores
 from arena.errors import ArenaError
-from arena.record.schema.database import connect
 from tests.builders import NOW
 from tests.postgres import a_server, database
 from tests.program.command_line import ROOT
 from tests.program.forked import Forks
 from tests.program.running import arena_json
 from tests.records.opened_record import OpenedRecord, new_record
+from tests.rows import changing
 from tests.season.test_workers import process
 
 WORLD = """\
@@ -62,10 +62,8 @@ def test_each_role_does_its_own_work_and_no_more(
     assert arena_json(tmp_path, "board", "--database", reader)["leaderboard"]
     refresh_scores(owner)
     for role in (worker, reader):
-        engine = connect(role)
-        with pytest.raises(ArenaError, match="can't be changed by this user"), engine.begin() as connection:
+        with pytest.raises(ArenaError, match="can't be changed by this user"), changing(role) as connection:
             connection.exec_driver_sql("CREATE TABLE mine (id int)")
-        engine.dispose()
     with (
         closing(OpenedRecord.join(reader)) as record,
         pytest.raises(ArenaError, match="can't be changed by") as no,

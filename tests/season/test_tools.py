@@ -14,7 +14,6 @@ import pytest
 
 from agents.model import Message
 from agents.steps import step_message
-from arena.record.schema.database import open_read_only
 from dashboard.site.write import publish_site
 from dashboard.views.cohort import read_cohort_page
 from markets.hashes import digest
@@ -157,7 +156,7 @@ def test_a_cohort_tells_the_share_of_suspects(folder: Path) -> None:
     assert words in " ".join(arena(folder, "show", "cohort", "1", "--database", "first.db").stdout.split())
     arena(folder, "share", "report", "--method", "-o", "method.md", "--database", "first.db")
     assert words in (folder / "method.md").read_text("utf-8")
-    with open_read_only(str(folder / "first.db")) as engine, engine.connect() as connection:
+    with read_only(folder / "first.db") as connection:
         page = read_cohort_page(connection, 1)
     assert page.audit is not None
     assert page.audit.words == audit["words"]

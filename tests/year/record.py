@@ -15,17 +15,13 @@ from math import ceil
 from pathlib import Path
 
 from arena.record.model.cohort import Cohort, Entrant
-from arena.record.schema.cohort import RoundRow
-from arena.record.schema.tables import METADATA
-from arena.record.schema.typed import select
-from arena.record.write.cohorts import add_cohort
 from arena.record.write.heads import BEFORE, add_head, add_round_head
 from markets.hashes import digest, plain_value
 from markets.millionths import ONE
 from markets.universe import Universe
-from portfolio.ledger import open_account
 from portfolio.rules import REALISTIC
 from tests.records.opened_record import OpenedRecord
+from tests.rows import TABLES
 from tests.year.play import LAST, LIFE, ROUNDS, Pages, Team, YearAccount, mark, play_round, snapshot_at
 from tests.year.world import COHORTS, ENDS, START, WEEK, Line, Size, YearWorld, text
 
@@ -111,8 +107,7 @@ def start_cohorts(path: Path, agents: int, seed: int = 1) -> list[Cohort]:
     record = OpenedRecord.at(path)
     cohorts = [a_cohort(number, agents, seed) for number in range(1, COHORTS + 1)]
     for cohort in cohorts:
-        deposits = {x.name: open_account(cohort.bankroll, cohort.starts_at) for x in cohort.entrants}
-        record.write(add_cohort, cohort, {digest(PROMPT): PROMPT}, deposits)
+        record.start(cohort, {digest(PROMPT): PROMPT})
     record.close()
     return cohorts
 
@@ -190,7 +185,7 @@ def played(world: YearWorld, teams: list[Team]) -> Iterator[Pages]:
 
 def write(base: sqlite3.Connection, table: str, lines: Iterable[Line]) -> None:
     """Write rows of a table as its first version had them; those without a number get one."""
-    columns = [column.name for column in METADATA.tables[table].columns if not column.info["added"]]
+    columns = [column.name for column in TABLES[table].columns if not column.info["added"]]
     if table in NUMBERED:
         columns.remove("id")
     names = ", ".join(f'"{name}"' for name in columns)
@@ -206,9 +201,8 @@ def cover(path: Path) -> None:
             facts = [plain_value(tuple(row)) for row in connection.execute(query)] if kind != "cohort" else []
             for start in range(0, len(facts), AT_ONCE):
                 add_head(connection, NOW, {kind: facts[start : start + AT_ONCE]})
-        for round_id in connection.scalars(
-            select(RoundRow.id).where(RoundRow.done == 1).order_by(RoundRow.at)
-        ).all():
+        done = connection.exec_driver_sql("SELECT id FROM round WHERE done = 1 ORDER BY at").scalars().all()
+        for round_id in done:
             add_round_head(connection, round_id)
     record.close()
 

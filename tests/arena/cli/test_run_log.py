@@ -15,9 +15,8 @@ from arena.cli.run import LineLog, LiveStatus, status_table
 from arena.errors import ArenaError
 from arena.operations.progress import RunEvent, RunProgress
 from arena.record.queries.operations import RunFigures
-from arena.record.schema import database as opening
 from tests.builders import NOW
-from tests.records.opened_record import OpenedRecord
+from tests.records.opened_record import OpenedRecord, wait_at_most
 
 EVIL = "\x1b[2Jlook \x07at me [bold red]here[/]"
 
@@ -119,7 +118,7 @@ def test_a_command_that_names_its_record_is_left_alone(hint: str, named_record: 
 def test_a_record_that_is_away_is_told_of_and_the_last_figures_stand(
     tmp_path: Path, record: OpenedRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "BUSY_MS", 20)
+    wait_at_most(20, monkeypatch)
     stream = StringIO()
     status = LiveStatus(Live(console=Console(file=stream, width=120)), figures=RunFigures(spent=1_234_567))
     status.watch(RunProgress(now=NOW), record)

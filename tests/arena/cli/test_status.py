@@ -16,17 +16,13 @@ from arena.cli.main import app
 from arena.operations.health import COMMANDS, BudgetUse, RoundCalendar, Spending, Status, Surroundings
 from arena.operations.judge import judge_health
 from arena.operations.today import LOOKS, PASSING, tasks_for
-from arena.record.model.cohort import JobState
-from arena.record.model.incident import Incident, IncidentKind, RecordedIncident
-from arena.record.model.status import AgentAnswers, LeaderStatus, RoundState
-from arena.record.queries.cohorts import StoredCohort
-from arena.record.write.operations import add_incidents
 from arena.rounds.round import play_round
 from markets.hashes import timestamp_text
 from tests.arena.config_files import write
+from tests.arena.status_parts import a_job_state, a_leader, a_round, an_incident, answers
 from tests.builders import NOW, RAIN
 from tests.program.running import arena, simulated_config
-from tests.records.little_world import LittleVenue, a_cohort, a_world, begun_live, live, says
+from tests.records.little_world import LittleVenue, a_cohort, a_world, as_stored, begun_live, live, says
 from tests.records.opened_record import opened_record
 
 DAY = timedelta(days=1)
@@ -52,8 +48,7 @@ def folder(tmp_path: Path) -> Path:
 def happens(folder: Path, kind: Any, subject: str, **data: Any) -> None:
     """Put an incident into the record that goes on."""
     with opened_record(folder / "arena.db") as record:
-        told = Incident(kind, f"{subject}@{timestamp_text(NOW)}", NOW, f"{kind}: {subject}", data)
-        add_incidents(record.engine, [told])
+        record.add_incident(kind, f"{subject}@{timestamp_text(NOW)}", f"{kind}: {subject}", **data)
 
 
 def to_do(folder: Path) -> dict[str, str]:
@@ -144,26 +139,26 @@ def budget(scope: str, spent: int, limit: int) -> Status:
     return replace(CALM, spend=Spending(limits=(BudgetUse(scope, "", spent, limit),)))
 
 
-def playing(leader: LeaderStatus | None = None, **of: Any) -> Status:
+def playing(**of: Any) -> Status:
     """Return a live cohort that plays, with a process that leads or without one."""
-    return Status(NOW, leader=leader, playing=(StoredCohort(1, COHORT, {}, None),), **of)
+    return Status(NOW, playing=(as_stored(COHORT),), **of)
 
 
-def played(done: bool) -> RoundState:
-    return RoundState(1, 1, 1, NOW - DAY, NOW - DAY, done, 1, {"played": 1})
+def played(done: bool) -> object:
+    return a_round(done, at=NOW - DAY)
 
 
 def failing(failures: int) -> Status:
-    return Status(NOW, jobs=(JobState("marks", NOW, NOW, NOW, failures, "in vain"),))
+    return Status(NOW, jobs=(a_job_state(failures=failures, note="in vain"),))
 
 
-def reported(kind: IncidentKind, ended: bool) -> Status:
-    told = RecordedIncident(1, Incident(kind, "x@", NOW, kind), NOW if ended else None, None, 0, None)
-    return Status(NOW, incidents=(told,))
+def reported(kind: str, ended: bool) -> Status:
+    told = an_incident(kind, "x@", kind)
+    return Status(NOW, incidents=(replace(told, ended_at=NOW if ended else None),))
 
 
 DUE = {1: (1, NOW - DAY)}
-LEADER = LeaderStatus("here", "1", True, NOW + DAY)
+LEADER = a_leader(NOW + DAY)
 BY_STATE: dict[str, tuple[Callable[[], set[str]], Callable[[], set[str]]]] = {
     "budget_spent": (
         lambda: reasons_of(budget("arena", 5, 5)),
@@ -173,7 +168,7 @@ BY_STATE: dict[str, tuple[Callable[[], set[str]], Callable[[], set[str]]]] = {
         lambda: codes(judge_health(playing(), DUE)),
         lambda: codes(judge_health(playing(rounds=(played(True),)), DUE)),
     ),
-    "not_running": (lambda: reasons_of(playing()), lambda: reasons_of(playing(LEADER))),
+    "not_running": (lambda: reasons_of(playing()), lambda: reasons_of(playing(leader=LEADER))),
     "unfinished": (
         lambda: codes(judge_health(playing(rounds=(played(False),)), DUE)),
         lambda: codes(judge_health(playing(rounds=(played(True),)), DUE)),
@@ -213,7 +208,7 @@ def test_what_the_text_says_puts_it_right(code: str) -> None:
 
 @pytest.mark.parametrize("code", [*COMMANDS, "malformed", "missing_key"])
 def test_every_command_that_is_named_exists(code: str) -> None:
-    malformed = AgentAnswers("ann", 40, 12)
+    malformed = answers("ann", 40, 12)
     around = Surroundings({"ann": "A_KEY"}, size=10**9, free=10**9, expects_backups=True)
     live_calendar = RoundCalendar(live=True, cohorts=1, next_round=NOW)
     status = replace(CALM, looked_at=NOW + DAY, calendar=live_calendar, around=around)

@@ -10,10 +10,8 @@ import pytest
 from arena.calls.budget_warnings import round_counts
 from arena.cohorts.cohort import deciding_cohort_numbers
 from arena.config.sections import CohortsSection
-from arena.record.model.calendar import WEEK
-from arena.record.queries.cohorts import StoredCohort
 from tests.builders import NOW
-from tests.records.little_world import a_cohort
+from tests.records.little_world import WEEK, a_cohort, as_stored
 
 HOUR = timedelta(hours=1)
 
@@ -27,7 +25,7 @@ def walked(rounds: int, every: timedelta, count: int, keep: int) -> dict[int, li
     at = NOW
     while at <= end:
         if due := [cohort for cohort in cohorts if cohort.calendar.number_at(at) is not None]:
-            newest = deciding_cohort_numbers((StoredCohort(x.number, x, {}, None) for x in cohorts), at, keep)
+            newest = deciding_cohort_numbers(map(as_stored, cohorts), at, keep)
             for cohort in due:
                 if cohort.number in newest:
                     found[cohort.number].append(at)

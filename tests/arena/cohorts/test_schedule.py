@@ -20,7 +20,7 @@ from arena.cohorts.schedule import (
 )
 from arena.config import cadence
 from arena.config.sections import RunSection, WatchSection
-from arena.record.model.cohort import JobState
+from tests.arena.status_parts import a_job_state
 
 NOW = datetime(2026, 3, 4, 12, 34, 56, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -58,10 +58,6 @@ def zone(request: pytest.FixtureRequest) -> Iterator[str]:
 
 def last_before(text: str, at: datetime) -> datetime:
     return Job("marks", cadence(text)).latest(at)
-
-
-def done(at: datetime, failures: int = 0) -> JobState:
-    return JobState("marks", at, at, at, failures)
 
 
 @given(job=a_job, at=instants)
@@ -114,25 +110,25 @@ def test_every_hour_has_its_time_on_odd_nights_wherever_one_is(zone: str, night:
 def test_what_was_missed_many_times_is_done_once_for_the_last_of_them() -> None:
     job = Job("marks", cadence("15m"))
     newest = NOW.replace(minute=30, second=0)
-    assert job_due_at(job, done(NOW - 100 * DAY), NOW) == newest
-    assert job_due_at(job, done(newest), NOW) is None
-    assert next_job_time(job, done(newest), NOW) == newest + timedelta(minutes=15)
+    assert job_due_at(job, a_job_state(at=NOW - 100 * DAY), NOW) == newest
+    assert job_due_at(job, a_job_state(at=newest), NOW) is None
+    assert next_job_time(job, a_job_state(at=newest), NOW) == newest + timedelta(minutes=15)
 
 
 def test_what_was_never_done_or_broken_off_is_due_at_once() -> None:
     job = Job("marks", cadence("1d"))
     newest = NOW.replace(hour=0, minute=0, second=0)
     assert job_due_at(job, None, NOW) == newest
-    assert job_due_at(job, JobState("marks", newest, newest), NOW) == newest
+    assert job_due_at(job, a_job_state(at=newest, ended_at=None), NOW) == newest
 
 
 def test_what_failed_is_tried_again_after_pauses_that_grow_to_an_hour() -> None:
     job = Job("marks", cadence("1d"))
-    pauses = [retry_at(done(NOW, failures)) - NOW for failures in range(1, 40)]
+    pauses = [retry_at(a_job_state(failures=failures)) - NOW for failures in range(1, 40)]
     assert pauses[:4] == [timedelta(minutes=minutes) for minutes in (1, 2, 4, 8)]
     assert pauses == sorted(pauses)
     assert pauses[-1] == LONGEST_PAUSE
-    failed = done(NOW, 2)
+    failed = a_job_state(failures=2)
     assert job_due_at(job, failed, NOW + timedelta(seconds=119)) is None
     assert next_job_time(job, failed, NOW) == NOW + timedelta(minutes=2)
     assert job_due_at(job, failed, NOW + timedelta(minutes=2)) == NOW.replace(hour=0, minute=0, second=0)
@@ -140,20 +136,20 @@ def test_what_failed_is_tried_again_after_pauses_that_grow_to_an_hour() -> None:
 
 def test_a_clock_that_goes_back_repeats_nothing() -> None:
     job = Job("marks", cadence("1h"))
-    assert job_due_at(job, done(job.latest(NOW)), NOW - timedelta(hours=5)) is None
+    assert job_due_at(job, a_job_state(at=job.latest(NOW)), NOW - timedelta(hours=5)) is None
 
 
 def test_what_was_done_while_the_clock_was_days_ahead_is_due_again_once_it_is_right() -> None:
     job = Job("backup", cadence("1d"))
-    ahead = done(job.latest(NOW + 30 * DAY))
+    ahead = a_job_state("backup", job.latest(NOW + 30 * DAY))
     assert job_due_at(job, ahead, NOW) == job.latest(NOW)
-    assert job_due_at(job, done(job.latest(NOW)), NOW) is None
+    assert job_due_at(job, a_job_state(at=job.latest(NOW)), NOW) is None
 
 
 def test_what_failed_before_a_clock_went_back_is_tried_again_at_once() -> None:
     job = Job("marks", cadence("1d"))
     earlier = NOW - 7 * DAY
-    assert job_due_at(job, done(NOW, failures=2), earlier) == job.latest(earlier)
+    assert job_due_at(job, a_job_state(failures=2), earlier) == job.latest(earlier)
 
 
 def test_the_config_turns_jobs_on_and_off() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from arena.exports import FORMS, ExportFile, ExportManifest, ExportRequest, export
 from arena.exports.manifest import NAME, read_manifest
-from arena.record.schema.database import open_read_only
+from tests.rows import opened_to_read
 
 MADE_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 Line = dict[str, Any]
@@ -21,7 +21,7 @@ Line = dict[str, Any]
 def exported(database: Path | str, place: Path, form: str = "csv", **more: Any) -> ExportManifest:
     """Export a record."""
     how = {name: more.pop(name) for name in ("force", "progress") if name in more}
-    with open_read_only(str(database)) as engine:
+    with opened_to_read(database) as engine:
         return export(engine, place, ExportRequest(FORMS[form], **more), MADE_AT, "1.0", **how)
 
 

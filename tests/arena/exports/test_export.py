@@ -18,16 +18,12 @@ from arena.exports.dictionary import EVERYWHERE, data_page
 from arena.exports.fact_tables import FACTS
 from arena.exports.manifest import NAME, read_manifest
 from arena.exports.table import ExportTable
-from arena.record.schema.statements import insert_lines
-from arena.record.schema.tables import METADATA
-from arena.record.schema.world import MarketRow, QuoteRow
-from arena.record.write.listings import prune_quotes
 from markets.hashes import digest
 from tests.arena.exports.bent_exports import contents, exported, lines, nothing_is_left
 from tests.builders import NOW
 from tests.records.full_record import AT_WORK, PROMPT, build
 from tests.records.opened_record import opened_record
-from tests.rows import state_of
+from tests.rows import TABLES, state_of
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +38,7 @@ def test_every_column_of_every_fact_is_exported_and_nothing_of_who_is_at_work() 
     known = {(f.source.table.name, f.source.name) for each in FACTS for f in each.fields}
     missing = [
         f"{table.name}.{column.name}"
-        for table in METADATA.sorted_tables
+        for table in TABLES.values()
         for column in table.c
         if table.name not in AT_WORK
         and (table.name, column.name) != ("entrant", "address")  # where a server was, for this arena alone
@@ -208,7 +204,7 @@ def test_a_season_that_plays_meanwhile_is_exported_as_it_was(tmp_path: Path, for
         def meanwhile(_done: int, _of: int) -> None:
             if not played:
                 record.end(1, NOW)
-                record.write(prune_quotes, NOW + timedelta(weeks=9), NOW)
+                record.prune(NOW + timedelta(weeks=9), NOW)
                 played.append(True)
 
         during = exported(tmp_path / "record.db", tmp_path / "during", form, progress=meanwhile)
@@ -225,10 +221,11 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("crowded") / "record.db"
     levels = "[1,2]," * 900
     with opened_record(path) as record, record.engine.begin() as connection:
-        insert_lines(connection, MarketRow.__table__, ("id", "first_seen_at"), [("sim:a", NOW)])
-        names = ("market_id", "at", "volume", "book", "hash")
-        quotes = (("sim:a", NOW + timedelta(seconds=n), 0, f"{levels}{n}", f"{n}") for n in range(5_000))
-        insert_lines(connection, QuoteRow.__table__, names, quotes)
+        connection.execute(TABLES["market"].insert(), {"id": "sim:a", "first_seen_at": NOW})
+        for number in range(5_000):
+            quote = {"market_id": "sim:a", "at": NOW + timedelta(seconds=number), "volume": 0}
+            quote |= {"book": f"{levels}{number}", "hash": f"{number}"}
+            connection.execute(TABLES["quote"].insert(), quote)
     return path
 
 

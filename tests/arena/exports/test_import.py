@@ -23,16 +23,11 @@ from arena.exports.forms import form_of
 from arena.exports.manifest import NAME
 from arena.exports.restore import _ParentIds, restore
 from arena.exports.table import ExportColumn
-from arena.record.hashes import state_hash
-from arena.record.schema.database import connect
-from arena.record.schema.turn import CallRow
-from arena.record.schema.typed import select
-from arena.record.schema.work import ClaimRow
 from arena.verify import verify
 from tests.arena.exports.bent_exports import bend, bend_json, contents, exported, nothing_is_left, seal
 from tests.builders import NOW
 from tests.records.opened_record import opened_record
-from tests.rows import read_only
+from tests.rows import read_only, rows_in, state_of
 
 
 @pytest.fixture(scope="module")
@@ -73,10 +68,10 @@ def test_a_season_comes_back_as_it_was(
     exports: Path, built: Path, new: Path, tmp_path: Path, source: str
 ) -> None:
     manifest = restore(exports / source, str(new))
+    assert state_of(new) == manifest.state_hash
     with read_only(new) as connection:
-        assert state_hash(connection) == manifest.state_hash
         assert verify(connection) == []
-        assert connection.execute(select(ClaimRow.__table__)).all() == []
+        assert connection.exec_driver_sql("SELECT * FROM claim").all() == []
     assert [path.name for path in new.parent.iterdir()] == ["new.db"]
     exported(new, tmp_path / "again")
     assert contents(tmp_path / "again") == contents(exports / "csv")  # what no hash covers is there too
@@ -104,14 +99,12 @@ def test_an_export_from_before_columns_of_turns_were_renamed_comes_back_as_it_wa
 
 
 def test_no_table_is_read_whole_to_find_what_its_rows_belong_to(built: Path) -> None:
-    engine = connect(built)
     for each in FACTS:
-        with engine.connect() as connection:
+        with read_only(built) as connection:
             for ids in [_ParentIds(connection, each, parent) for parent in each.parents]:
                 plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {ids.query.compile(connection)}")
                 read_whole = [step[3] for step in plan if step[3].startswith("SCAN")]
                 assert read_whole == [f"SCAN {ids.wanted.name}"], each.sheet.name
-    engine.dispose()
 
 
 def test_the_new_record_goes_on_and_is_guarded(exports: Path, new: Path) -> None:
@@ -134,8 +127,7 @@ def test_an_empty_record_is_filled_and_a_file_without_a_byte_is_one(
     (tmp_path / "zero.db").touch()
     restore(exports / "csv", str(tmp_path / "zero.db"))
     for path in (new, tmp_path / "zero.db"):
-        with read_only(path) as connection:
-            assert len(connection.execute(select(CallRow.id)).all()) == 10
+        assert len(rows_in(path, "SELECT id FROM call")) == 10
 
 
 def test_nothing_is_put_where_something_is(exports: Path, built: Path, new: Path) -> None:

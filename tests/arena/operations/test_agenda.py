@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.cohorts.schedule import Job, Plan, next_time_of_any
+from arena.cohorts.schedule import Job, next_time_of_any
 from arena.operations.due import CatchUp, Due, DueSituation, DueWork, blocked_cohorts, due_work, upcoming_work
 from arena.operations.run import due_tasks
 from arena.record.model.calendar import Cadence
 from arena.record.model.cohort import Cohort, JobState
-from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.progress import BegunRound, CohortProgress
 from tests.builders import NOW
-from tests.records.little_world import WEEK, a_cohort, live
+from tests.records.little_world import WEEK, a_cohort, a_plan, as_stored, live
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -37,7 +36,7 @@ def course(
     paused: datetime | None = None,
     stopped: datetime | None = None,
 ) -> CohortProgress:
-    stored = StoredCohort(one.number, one, {"ann": 1, "bob": 2}, ended, paused, stopped)
+    stored = as_stored(one, ended, paused_at=paused, stopped_at=stopped)
     return CohortProgress(stored, rounds, looked or max((x.at for x in rounds), default=None), marked)
 
 
@@ -57,10 +56,7 @@ def at_work(
     jobs: Sequence[JobState] = (),
     real: bool = True,
 ) -> DueSituation:
-    def freeze(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
-        raise AssertionError("nobody starts in this test")
-
-    plan = Plan(NOW, Cadence(WEEK), 5, count, keep, freeze)
+    plan = a_plan(5, count, keep, nobody_starts=True)
     return DueSituation(plan, progress, {job.name: job for job in jobs}, real, catch_up, now)
 
 

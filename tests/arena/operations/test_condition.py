@@ -8,17 +8,14 @@ import pytest
 
 from arena.operations.health import BudgetUse, RoundCalendar, Spending, Status, Surroundings
 from arena.operations.judge import judge_health
-from arena.record.model.cohort import JobState, UnansweredTurn
-from arena.record.model.incident import Incident, RecordedIncident
-from arena.record.model.status import LeaderStatus, RoundState
-from arena.record.queries.cohorts import StoredCohort
+from tests.arena.status_parts import a_job_state, a_leader, a_round, an_incident, no_answer
 from tests.builders import NOW
-from tests.records.little_world import WEEK, a_cohort, live
+from tests.records.little_world import a_cohort, as_stored, live
 
-ALIVE = LeaderStatus("host", "1", True, NOW + WEEK)
+ALIVE = a_leader()
 GONE = replace(ALIVE, alive=False)
-COHORT = StoredCohort(1, replace(live(a_cohort(["ann"])), number=2), {}, None)
-BEGUN = RoundState(7, 2, 1, NOW, NOW + timedelta(seconds=9), False, 3, {"played": 1})
+COHORT = as_stored(replace(live(a_cohort(["ann"])), number=2))
+BEGUN = a_round(cohort=2)
 DONE = replace(BEGUN, done=True)
 DUE = {2: (1, NOW)}
 
@@ -29,9 +26,9 @@ def minutes(count: float) -> datetime:
 
 def after(
     length: float,
-    *rounds: RoundState,
-    leader: LeaderStatus | None = ALIVE,
-    one: StoredCohort = COHORT,
+    *rounds: object,
+    leader: object = ALIVE,
+    one: object = COHORT,
     **more: Any,
 ) -> Status:
     """Return how an arena stands this many minutes after its only round was due."""
@@ -98,16 +95,15 @@ def test_a_disk_with_little_room_says_what_frees_some_at_once(free: int, text: s
 
 def test_a_record_that_could_not_be_written_waits_on_a_disk_that_is_nearly_full() -> None:
     data = {"reason": "disk_full", "message": "the disk is full: cannot write arena.db"}
-    unusable = Incident("record_unusable", "record@1", NOW, "the record can't be used", data)
-    told = RecordedIncident(7, unusable, None, None, 0, None)
+    told = an_incident("record_unusable", "record@1", "the record can't be used", 7, **data)
     (reason,) = after(30, DONE, incidents=(told,), around=Surroundings(free=9_000_000)).reasons
     assert (reason.waits, reason.incidents) == ("everything", (7,))
 
 
-def refused(*agents: str) -> tuple[RoundState, dict[str, Any]]:
+def refused(*agents: str) -> tuple[object, dict[str, Any]]:
     """Return a round in which a server refused the keys of these agents, and the turns without an answer."""
     state = replace(BEGUN, turns={"played": 3 - len(agents), "failed": len(agents)})
-    turns = [UnansweredTurn(agent, "auth", "no such key", False, NOW, "api.sky") for agent in agents]
+    turns = [no_answer(agent) for agent in agents]
     return state, {"unanswered": {state.id: turns}}
 
 
@@ -150,15 +146,13 @@ def test_the_lag_is_that_of_turns_that_are_not_in_and_not_of_those_tried_again()
 
 
 def test_what_goes_on_is_trouble_until_it_ends() -> None:
-    outage = RecordedIncident(
-        1, Incident("venue_down", "sky@1", NOW, "sky gives no answer"), None, None, 0, None
-    )
+    outage = an_incident("venue_down", text="sky gives no answer")
     assert after(30, DONE, incidents=(outage,)).word == "trouble"
     assert after(30, DONE, incidents=(replace(outage, ended_at=NOW),)).word == "ok"
 
 
 def test_a_job_that_fails_again_and_again_is_trouble() -> None:
-    job = JobState("quotes", NOW, NOW, NOW, 2, "timeout")
+    job = a_job_state("quotes", failures=2, note="timeout")
     assert after(30, DONE, jobs=(job,)).word == "ok"
     assert codes(after(30, DONE, jobs=(replace(job, failures=3),))) == ["job_failing"]
 
@@ -170,7 +164,7 @@ def test_a_budget_that_is_spent_is_said() -> None:
 
 
 def test_the_worst_reason_comes_first_and_gives_the_word() -> None:
-    job = JobState("quotes", NOW, NOW, NOW, 3, "")
+    job = a_job_state("quotes", failures=3)
     status = after(20, leader=None, jobs=(job,))
     assert codes(status) == ["job_failing", "late", "not_running"]
     assert status.word == "trouble"
@@ -178,7 +172,7 @@ def test_the_worst_reason_comes_first_and_gives_the_word() -> None:
 
 def test_a_step_that_fails_says_why_and_when_it_is_tried_again() -> None:
     """As part of the round that is due, or by itself where that is done."""
-    step = JobState("cohort 2", NOW, NOW, minutes(5), 1, "arena.db can only be read")
+    step = a_job_state("cohort 2", NOW, 1, "arena.db can only be read", ended_at=minutes(5))
     (due,) = after(5, steps={"cohort 2": step}).reasons
     (tracked,) = after(5, DONE, steps={"cohort 2": step}).reasons
     assert [due.code, tracked.code] == ["due", "job_failing"]
@@ -189,9 +183,8 @@ def test_a_step_that_fails_says_why_and_when_it_is_tried_again() -> None:
 
 
 def test_jobs_that_fail_since_their_venue_is_down_are_part_of_that() -> None:
-    outage = Incident("venue_down", "sky@1", NOW, "sky can't be reached", {"venue": "sky", "message": "no"})
-    told = RecordedIncident(7, outage, None, None, 0, None)
-    jobs = tuple(JobState(name, NOW, NOW, NOW, 9, "sky: no") for name in ("quotes", "resolutions"))
+    told = an_incident("venue_down", "sky@1", "sky can't be reached", 7, venue="sky", message="no")
+    jobs = tuple(a_job_state(name, failures=9, note="sky: no") for name in ("quotes", "resolutions"))
     (reason,) = after(30, DONE, incidents=(told,), jobs=jobs, next_jobs={"quotes": minutes(31)}).reasons
     assert (reason.code, reason.cause, reason.next_try) == ("venue_down", "no", minutes(31))
     assert reason.incidents == (7,)

@@ -32,8 +32,6 @@ from arena.operations.http import (
     serve_http,
 )
 from arena.operations.status import status_source
-from arena.record.model.cohort import JobState
-from arena.record.model.incident import Incident, RecordedIncident
 from arena.record.model.status import (
     CallsUnderWay,
     LeaderStatus,
@@ -44,6 +42,7 @@ from arena.record.model.status import (
 from arena.rounds.round import play_round
 from tests.arena.config_files import SMALL, mistakes, write
 from tests.arena.operations.held_threads import begun_at_once
+from tests.arena.status_parts import a_job_state, an_incident
 from tests.builders import NOW, usd
 from tests.records.little_world import LittleVenue, a_world, asks, begun_live
 from tests.records.opened_record import OpenedRecord
@@ -474,8 +473,8 @@ FULL = replace(
     held=OpenPositions(9, 8, 2, NOW - HOUR),
     looked_at=NOW - HOUR,
     quarantined=(QuarantineCount("sky", "page", "timeout", 4), QuarantineCount("sky", "quote", 'odd"\n', 5)),
-    jobs=(JobState("quotes", NOW, NOW, NOW - HOUR, 2, ""), JobState("marks", NOW, NOW, None, 0, "")),
-    incidents=(RecordedIncident(1, Incident("venue_down", "sky@1", NOW, ""), None, None, 0, None),),
+    jobs=(a_job_state("quotes", failures=2, ended_at=NOW - HOUR), a_job_state(ended_at=None)),
+    incidents=(an_incident("venue_down"),),
     rounds=(RoundState(1, 1, 1, NOW, NOW, False, 3, {}),),
 )
 

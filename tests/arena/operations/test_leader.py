@@ -15,7 +15,6 @@ from arena.clock import sleep_unless_stopped
 from arena.errors import ArenaError
 from arena.operations import leader
 from arena.operations.leader import LEADER_LEASE, wait_to_lead, work_as_leader
-from arena.record.schema import database as opening
 from arena.record.schema.work import LeaseRow
 from arena.record.write.operations import (
     LeaseLost,
@@ -24,7 +23,7 @@ from arena.record.write.operations import (
     take_lease,
 )
 from tests.builders import NOW
-from tests.records.opened_record import OpenedRecord
+from tests.records.opened_record import OpenedRecord, wait_at_most
 
 
 def take(record: OpenedRecord, holder: str = "host/1/one", gone: bool = False) -> int:
@@ -134,7 +133,7 @@ def shut(
 ) -> Iterator[sqlite3.Connection]:
     """Open the record in another program too, with short waits for it."""
     record.close()
-    monkeypatch.setattr(opening, "BUSY_MS", 20)
+    wait_at_most(20, monkeypatch)
     with closing(sqlite3.connect(tmp_path / "arena.db", isolation_level=None)) as other:
         yield other
 

@@ -19,9 +19,6 @@ from arena.operations.health import BudgetUse, Status
 from arena.operations.status import read_status, status_data
 from arena.record.model.lease import holder_name
 from arena.record.model.status import CallsUnderWay
-from arena.record.queries.cohorts import StoredCohort
-from arena.record.schema.database import connect, reading
-from arena.record.schema.work import JobRow, LeaseRow, ReservationRow
 from arena.rounds.round import play_round
 from markets.venue import QuarantinedRecord
 from tests.builders import NOW, RAIN, a_resolution
@@ -30,6 +27,7 @@ from tests.records.little_world import (
     LittleVenue,
     a_cohort,
     a_world,
+    as_stored,
     asks,
     begun,
     begun_live,
@@ -37,7 +35,8 @@ from tests.records.little_world import (
     live,
     says,
 )
-from tests.records.opened_record import OpenedRecord
+from tests.records.opened_record import OpenedRecord, opened_record
+from tests.rows import TABLES
 
 HOUR = timedelta(hours=1)
 AGENTS = {"ann": says("0.7", ("500", RAIN), ("300", "sim:snow")), "bob": asks, "eve": breaks}
@@ -54,9 +53,9 @@ def seen(record: OpenedRecord, at: datetime = NOW, **expected: Any) -> Status:
     return record.read(read_status, at, Expected(**expected))
 
 
-def put(record: OpenedRecord, table: Any, **values: Any) -> None:
+def put(record: OpenedRecord, table: str, **values: Any) -> None:
     with record.engine.begin() as connection:
-        connection.execute(table.insert(), values)
+        connection.execute(TABLES[table].insert(), values)
 
 
 def test_a_new_record_has_nothing_and_waits(record: OpenedRecord) -> None:
@@ -116,9 +115,9 @@ def test_calls_are_spent_today_this_month_and_against_each_budget(record: Opened
 def test_calls_under_way_and_lost_ones_are_told_apart(record: OpenedRecord) -> None:
     played(record)
     call = {"round_id": 1, "entrant_id": 2, "provider": "demo", "holder": "me", "made_at": NOW}
-    put(record, ReservationRow.__table__, **call, worst=900, beat=1)
-    put(record, ReservationRow.__table__, **call, worst=None, beat=0)
-    put(record, ReservationRow.__table__, **call, worst=70, beat=None)
+    put(record, "reservation", **call, worst=900, beat=1)
+    put(record, "reservation", **call, worst=None, beat=0)
+    put(record, "reservation", **call, worst=70, beat=None)
     assert seen(record).under_way == CallsUnderWay(2, 900, 1, 70)
 
 
@@ -126,7 +125,7 @@ def test_who_holds_the_lease_leads_while_alive(record: OpenedRecord) -> None:
     played(record)
     put(
         record,
-        LeaseRow.__table__,
+        "lease",
         name="scheduler",
         token=1,
         holder="elsewhere/4711/x",
@@ -137,7 +136,7 @@ def test_who_holds_the_lease_leads_while_alive(record: OpenedRecord) -> None:
     assert leader is not None
     assert (leader.host, leader.process, leader.alive) == ("elsewhere", "4711", True)
     with record.engine.begin() as connection:
-        connection.execute(LeaseRow.__table__.update().values(renewed_at=NOW - 9999 * HOUR))
+        connection.execute(TABLES["lease"].update().values(renewed_at=NOW - 9999 * HOUR))
     late = seen(record).leader
     assert late is not None
     assert not late.alive
@@ -147,7 +146,7 @@ def test_a_process_of_this_machine_that_has_ended_does_not_lead_and_oneself_does
     record: OpenedRecord,
 ) -> None:
     me = holder_name()
-    put(record, LeaseRow.__table__, name="scheduler", token=1, holder=me, beat=3, renewed_at=FAR)
+    put(record, "lease", name="scheduler", token=1, holder=me, beat=3, renewed_at=FAR)
     assert [leader.alive for x in ("", me) if (leader := seen(record, me=x).leader)] == [False, True]
 
 
@@ -156,7 +155,7 @@ def test_jobs_tell_when_they_were_done_and_what_they_read(record: OpenedRecord) 
     later = NOW + 2 * HOUR
     put(
         record,
-        JobRow.__table__,
+        "job",
         name="quotes",
         due_at=later,
         started_at=later,
@@ -164,9 +163,7 @@ def test_jobs_tell_when_they_were_done_and_what_they_read(record: OpenedRecord) 
         failures=0,
         note="9 prices",
     )
-    put(
-        record, JobRow.__table__, name="backup", due_at=NOW, started_at=NOW, ended_at=NOW, failures=0, note=""
-    )
+    put(record, "job", name="backup", due_at=NOW, started_at=NOW, ended_at=NOW, failures=0, note="")
     status = seen(record, later, jobs=[Job("quotes", cadence("1h"))])
     assert ([job.name for job in status.jobs], status.next_jobs) == (
         ["backup", "quotes"],
@@ -189,7 +186,7 @@ def test_what_was_set_aside_counts_for_a_day(record: OpenedRecord) -> None:
 
 
 def test_older_cohorts_have_no_rounds_once_enough_newer_ones_have_started() -> None:
-    one = StoredCohort(1, live(a_cohort(["ann"])), {}, None)
+    one = as_stored(live(a_cohort(["ann"])))
     starts = [(number + 1, NOW + number * WEEK) for number in range(3)]
     assert [number for number, _ in expected_rounds(one, starts, keep=2)] == [1, 2]
     assert len(expected_rounds(one, starts, keep=5)) == 5
@@ -242,12 +239,11 @@ def plans(engine: Engine, questions: list[tuple[str, Any]]) -> list[tuple[str, s
 
 def test_every_question_goes_by_an_index(copy: Path) -> None:
     """Of marks, quotes, calls, forecasts, entries, snapshots: nothing is read from end to end."""
-    engine = connect(copy)
     limits = {"day": 1, "round": 1, "agent": 1}
-    with asked(engine) as questions, reading(engine) as connection:
-        read_status(connection, NOW, Expected(limits=limits))
-    steps = plans(engine, questions)
-    engine.dispose()
+    with opened_record(copy) as record:
+        with asked(record.engine) as questions:
+            record.read(read_status, NOW, Expected(limits=limits))
+        steps = plans(record.engine, questions)
     assert len(questions) > 15
     assert [plan for plan in steps if plan[0].split()[0] == "SCAN" and plan[0].split()[1] not in SMALL] == []
     assert all("COVERING INDEX" in plan for plan, _ in steps if plan.startswith("SCAN turn"))

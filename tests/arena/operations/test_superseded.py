@@ -16,10 +16,9 @@ from arena.operations.leader import LEADER_LEASE
 from arena.operations.progress import RunEvent
 from arena.operations.run import Run, run
 from arena.record.write.operations import LeaseLost
-from arena.record.write.sync import VenueSource
 from tests.arena.config_files import MARKS_ONLY
 from tests.builders import NOW
-from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, says
+from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_source, a_world, begun, says
 from tests.records.opened_record import OpenedRecord
 
 
@@ -70,7 +69,7 @@ def test_marking_cohorts_stops_at_the_first_that_another_process_has(record: Ope
         cast("Config", None),
         a_world(LittleVenue(), {"ann": says("0.5")}),
         record.fenced(LEADER_LEASE, 1),
-        VenueSource("little", "simulated"),
+        a_source("little", "simulated"),
         LittleVenue(),
     )
     with pytest.raises(LeaseLost):

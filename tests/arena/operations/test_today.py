@@ -13,18 +13,16 @@ from arena.operations.health import COMMANDS, HealthReason, Status, Surroundings
 from arena.operations.jobs import JobContext, digest
 from arena.operations.judge import judge_health
 from arena.operations.today import BOARD_WIDTH, PASSING, board_lines, tasks_for
-from arena.record.model.cohort import JobState
 from arena.record.model.incident import LASTING_KINDS
 from arena.record.model.status import AgentAnswers
-from arena.record.write.operations import read_recent_incidents
-from arena.record.write.sync import VenueSource
 from arena.rounds.round import play_round
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboard
 from arena.scores.rules.comparisons.duel_evidence import PairEvidence
 from arena.scores.verdict import Candidate, SeasonState, Verdict, make_verdict
 from tests.arena.config_files import SMALL, write
+from tests.arena.status_parts import a_job_state
 from tests.builders import NOW
-from tests.records.little_world import LittleVenue, a_world, begun_live, says
+from tests.records.little_world import LittleVenue, a_source, a_world, begun_live, says
 from tests.records.opened_record import OpenedRecord
 
 DAY = timedelta(days=1)
@@ -68,7 +66,7 @@ def test_each_thing_names_its_command() -> None:
 
 
 def test_a_clock_that_is_behind_and_a_backup_that_is_old_are_told() -> None:
-    status = Status(NOW, looked_at=NOW + DAY, jobs=(JobState("backup", NOW, NOW, NOW - 3 * DAY, 0, ""),))
+    status = Status(NOW, looked_at=NOW + DAY, jobs=(a_job_state("backup", ended_at=NOW - 3 * DAY),))
     status = replace(status, calendar=replace(status.calendar, cohorts=1))
     backs_up = Surroundings(expects_backups=True)
     assert list(texts(status, around=backs_up)) == [
@@ -129,13 +127,12 @@ def test_once_a_week_the_webhook_hears_of_it(record: OpenedRecord, tmp_path: Pat
     world = a_world(LittleVenue(), {"ann": says("0.7")}, now=NOW)
     asyncio.run(play_round(stored, 1, world, record))
     told = load(write(tmp_path, SMALL + "watch: {webhook: 'https://hooks.example/T'}\n"))
-    context = JobContext(told, world, record, VenueSource("sky", "live"), LittleVenue())
+    context = JobContext(told, world, record, a_source("sky"), LittleVenue())
     assert asyncio.run(digest(context, NOW + DAY)) == "no full week has been played yet"
     said = asyncio.run(digest(context, NOW + 8 * DAY))
     assert asyncio.run(digest(context, NOW + 8 * DAY)) == said  # done twice, it is told once
-    with record.reading() as connection:
-        [one] = read_recent_incidents(connection, 9)
-        board = read_leaderboard(connection)
+    [one] = record.incidents()
+    board = record.read(read_leaderboard)
     assert (one.incident.kind, one.incident.text, one.told_at) == ("weekly_digest", said, None)
     assert one.incident.data["board"] == board_lines(board)
     assert [line for line in one.incident.data["today"] if line.endswith("arena run")]

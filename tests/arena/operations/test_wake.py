@@ -16,7 +16,6 @@ from arena.clock import SystemClock, now
 from arena.cohorts import schedule
 from arena.cohorts.schedule import (
     Job,
-    Plan,
     Schedule,
     job_schedule,
     next_time_of_any,
@@ -32,13 +31,12 @@ from arena.operations.jobs import JOB_FUNCTIONS, JobContext
 from arena.operations.progress import RunEvent
 from arena.operations.run import Run, run
 from arena.operations.wake import SchedulerWake
-from arena.record.model.calendar import Cadence, Calendar
-from arena.record.model.cohort import JobState
-from arena.record.queries.cohorts import StoredCohort
+from arena.record.model.calendar import Calendar
 from arena.record.queries.progress import BegunRound, CohortProgress
 from tests.arena.config_files import MARKS_ONLY
+from tests.arena.status_parts import a_job_state
 from tests.builders import NOW
-from tests.records.little_world import a_cohort, live
+from tests.records.little_world import a_cohort, a_plan, as_stored, live
 from tests.records.opened_record import OpenedRecord
 
 SECOND = timedelta(seconds=1)
@@ -84,12 +82,10 @@ def test_a_time_of_day_holds_from_the_second_round_on() -> None:
 
 
 def test_all_that_is_scheduled_has_a_trigger_of_apscheduler() -> None:
-    failed = JobState("cohort 1", NOW, NOW, NOW, failures=3)
+    failed = a_job_state("cohort 1", failures=3)
     left = BegunRound(1, NOW, NOW, done=False, failed=1)
-    course = CohortProgress(
-        StoredCohort(1, live(a_cohort(["ann"])), {"ann": 1}, None, None, None), (left,), NOW
-    )
-    plan = Plan(NOW, Cadence(WEEK), 5, 3, 5, freeze=lambda number, at: (a_cohort([]), {}))
+    course = CohortProgress(as_stored(live(a_cohort(["ann"]))), (left,), NOW)
+    plan = a_plan(rounds=5, count=3)
     found = due_work(DueSituation(plan, [course], {"cohort 1": failed}, True, "latest", NOW)).schedules
     assert found == {
         "start": Calendar(NOW, WEEK, 3),

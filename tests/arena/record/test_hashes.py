@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Integer
+from sqlalchemy import Connection, Integer
 
 from arena.record.hashes import round_heads, state_hash
 from arena.record.schema.cohort import CohortRow
-from arena.record.schema.database import Connection
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
 from arena.record.schema.typed import select

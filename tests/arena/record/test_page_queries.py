@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 
 from arena.record.files.restore import move_record
 from arena.record.queries.decisions import read_fills, read_rejections
@@ -16,8 +17,8 @@ from arena.record.queries.markets import (
     read_last_shown,
     read_listed_markets,
 )
-from arena.record.schema.database import Connection, reading
 from arena.record.schema.database import open_read_only as opened
+from arena.record.schema.database import reading
 from arena.scores.slices import count_shown_rounds, read_categories
 from arena.verify.content import verified_content
 from dashboard.record import read_event_questions, read_forecast_spreads, read_market_interest, was_any_shown

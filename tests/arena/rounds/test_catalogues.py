@@ -9,20 +9,16 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.operations.incidents import note_played
-from arena.record.model.cohort import RoundReport
-from arena.record.queries.cohorts import StoredCohort
-from arena.record.write.operations import read_recent_incidents
-from arena.record.write.sync import VenueSource
-from arena.rounds.round import play_round
 from arena.rounds.settlement import VenueSync, sync_venue
+from arena.rounds.world import World
 from markets.model import MarketId, Resolution
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter
 from tests.builders import NOW
-from tests.records.little_world import WEEK, LittleVenue, a_world, begun_live, says
+from tests.records.little_world import WEEK, LittleVenue, a_source, a_world, begun_live, play, says
 from tests.records.opened_record import OpenedRecord
 
 HOUR = timedelta(hours=1)
-SKY = VenueSource("little", "live")
+SKY = a_source()
 
 
 @dataclass
@@ -40,11 +36,8 @@ def a_venue(count: int = 40, **more: Any) -> ShrinkingVenue:
     return ShrinkingVenue(mids={f"sim:m{number:03}": 40 for number in range(count)}, **more)
 
 
-def play(
-    stored: StoredCohort, number: int, venue: LittleVenue, now: datetime, record: OpenedRecord
-) -> RoundReport:
-    world = a_world(venue, {"ann": says("0.7")}, now=now)
-    return asyncio.run(play_round(stored, number, world, record))
+def world_at(now: datetime, venue: LittleVenue) -> World:
+    return a_world(venue, {"ann": says("0.7")}, now=now)
 
 
 def sync(venue: LittleVenue, at: datetime, record: OpenedRecord) -> VenueSync:
@@ -52,8 +45,7 @@ def sync(venue: LittleVenue, at: datetime, record: OpenedRecord) -> VenueSync:
 
 
 def ongoing(record: OpenedRecord) -> list[str]:
-    with record.reading() as connection:
-        return [told.incident.text for told in read_recent_incidents(connection, 9, only_open=True)]
+    return [told.incident.text for told in record.incidents(only_open=True)]
 
 
 @pytest.mark.parametrize("size", [0, 19])
@@ -62,12 +54,12 @@ def test_a_round_waits_six_hours_for_a_whole_catalogue_and_then_plays(
 ) -> None:
     stored = begun_live(record, "ann")
     venue = a_venue()
-    play(stored, 1, venue, NOW, record)
+    play(stored, 1, world_at(NOW, venue), record)
     venue.size = size
     second = NOW + WEEK
     for waited in (timedelta(), HOUR, 6 * HOUR - timedelta(minutes=1)):
         with pytest.raises(ArenaError, match="cohort 1 was not played") as caught:
-            play(stored, 2, venue, second + waited, record)
+            play(stored, 2, world_at(second + waited, venue), record)
         assert caught.value.code == "incomplete"
         assert f"it holds {size} of 40 markets known to be open" in caught.value.message
         assert "counts as it is from 2026-01-11 18:00 UTC on" in caught.value.hint
@@ -78,22 +70,22 @@ def test_a_round_waits_six_hours_for_a_whole_catalogue_and_then_plays(
 
     venue.size = size
     with pytest.raises(ArenaError, match="cohort 1 was not played"):
-        play(stored, 2, venue, second + 6 * HOUR - timedelta(seconds=1), record)
-    report = play(stored, 2, venue, second + 12 * HOUR, record)
+        play(stored, 2, world_at(second + 6 * HOUR - timedelta(seconds=1), venue), record)
+    report = play(stored, 2, world_at(second + 12 * HOUR, venue), record)
     assert any(f"{size} of 40 known open markets" in words for words in report.trouble)
     assert ongoing(record) == []
 
-    again = play(stored, 3, venue, second + WEEK, record)
+    again = play(stored, 3, world_at(second + WEEK, venue), record)
     assert not any("known open" in words for words in again.trouble)
 
 
 def test_a_catalogue_that_is_whole_again_is_played_at_once(record: OpenedRecord) -> None:
     stored = begun_live(record, "ann")
     venue = a_venue()
-    play(stored, 1, venue, NOW, record)
+    play(stored, 1, world_at(NOW, venue), record)
     with pytest.raises(ArenaError, match="incomplete"):
-        play(stored, 2, replace(venue, size=3), NOW + WEEK, record)
-    report = play(stored, 2, venue, NOW + WEEK + HOUR, record)
+        play(stored, 2, world_at(NOW + WEEK, replace(venue, size=3)), record)
+    report = play(stored, 2, world_at(NOW + WEEK + HOUR, venue), record)
     assert (report.done, report.trouble, ongoing(record)) == (True, (), [])
 
 
@@ -144,11 +136,11 @@ def test_a_catalogue_that_stays_small_counts_after_a_day(record: OpenedRecord) -
 def test_a_round_a_week_later_does_not_wait_again(record: OpenedRecord) -> None:
     stored = begun_live(record, "ann")
     venue = a_venue()
-    play(stored, 1, venue, NOW, record)
+    play(stored, 1, world_at(NOW, venue), record)
     venue.size = 5
     with pytest.raises(ArenaError, match="incomplete"):
-        play(stored, 2, venue, NOW + WEEK, record)
-    assert play(stored, 3, venue, NOW + 2 * WEEK, record).done
+        play(stored, 2, world_at(NOW + WEEK, venue), record)
+    assert play(stored, 3, world_at(NOW + 2 * WEEK, venue), record).done
 
 
 def test_markets_that_have_closed_or_ended_or_are_not_wanted_are_not_missed(record: OpenedRecord) -> None:
@@ -180,9 +172,9 @@ def test_a_reading_that_was_limited_on_purpose_is_taken(record: OpenedRecord) ->
 def test_the_webhook_is_not_told_that_the_venue_is_down(record: OpenedRecord) -> None:
     stored = begun_live(record, "ann")
     venue = a_venue()
-    play(stored, 1, venue, NOW, record)
+    play(stored, 1, world_at(NOW, venue), record)
     with pytest.raises(ArenaError, match="incomplete") as caught:
-        play(stored, 2, replace(venue, size=3), NOW + WEEK, record)
+        play(stored, 2, world_at(NOW + WEEK, replace(venue, size=3)), record)
     note_played(record, "little", NOW + WEEK, NOW + WEEK, caught.value)
     told = record.incidents(9, only_open=True)
     assert [one.incident.kind for one in told] == ["catalogue_incomplete"]

@@ -5,14 +5,10 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
-from sqlalchemy import Connection
 
 from agents.model import Agent
 from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
-from arena.record.model.cohort import Cohort
-from arena.record.queries.cohorts import StoredCohort
-from arena.record.write.cohorts import pause_cohort, stop_cohort
 from arena.rounds.season import (
     begin_cohort,
     check_manual_start,
@@ -44,8 +40,9 @@ def play_next(plan: Plan, world: World, record: OpenedRecord, times: int = 1) ->
     return played
 
 
-def by_hand(at: datetime, plan: Plan, record: OpenedRecord) -> Cohort:
-    return begin_cohort(at, plan_as_begun(plan, record), record)
+def by_hand(at: datetime, plan: Plan, record: OpenedRecord) -> int:
+    """Begin a cohort at a time, and return its number."""
+    return begin_cohort(at, plan_as_begun(plan, record), record).number
 
 
 def decided(record: OpenedRecord) -> dict[int, list[datetime]]:
@@ -53,10 +50,6 @@ def decided(record: OpenedRecord) -> dict[int, list[datetime]]:
     return {
         x.cohort.number: [stored_round.at for stored_round in record.rounds(x.id)] for x in record.cohorts()
     }
-
-
-def one(record: OpenedRecord, number: int) -> StoredCohort:
-    return record.cohorts()[number - 1]
 
 
 def doing(record: OpenedRecord, keep: int = 5) -> list[str]:
@@ -79,7 +72,7 @@ def test_a_cohort_started_by_hand_decides_at_times_of_its_own_and_the_schedule_g
     plan = a_plan()
     world = a_world(venue, AGENTS)
     play_next(plan, world, record)
-    assert by_hand(NOW + 3 * DAY, plan, record).number == 2
+    assert by_hand(NOW + 3 * DAY, plan, record) == 2
     assert play_next(plan, world, record, 4) == [NOW + n * DAY for n in (3, 7, 10, 14)]
     assert decided(record) == {
         1: [NOW, NOW + WEEK],
@@ -113,7 +106,7 @@ def test_where_the_schedule_starts_one_it_is_that_one(record: OpenedRecord) -> N
     plan = a_plan(count=None)
     world = a_world(LittleVenue(), AGENTS)
     play_next(plan, world, record)
-    assert not by_hand(NOW + WEEK, plan, record).by_hand
+    assert not record.cohort(by_hand(NOW + WEEK, plan, record)).cohort.by_hand
     assert play_next(plan, world, record, 2) == [NOW + WEEK, NOW + 2 * WEEK]
     assert [each.cohort.starts_at for each in record.cohorts()] == [NOW, NOW + WEEK, NOW + 2 * WEEK]
 
@@ -162,10 +155,10 @@ def test_a_paused_cohort_misses_its_rounds_and_decides_again_once_it_is_resumed(
     plan = a_plan(rounds=4, count=1)
     world = a_world(LittleVenue(), AGENTS)
     play_next(plan, world, record)
-    record.pause(one(record, 1).id, NOW)
+    record.pause(record.cohort(1).id, NOW)
     assert doing(record) == ["paused"]
     assert play_next(plan, world, record) == [NOW + WEEK]
-    record.pause(one(record, 1).id, None)
+    record.pause(record.cohort(1).id, None)
     assert doing(record) == ["playing"]
     play(NOW + WEEK, plan, world, record)  # it was looked at then, so it is too late to decide
     assert play_next(plan, world, record) == [NOW + 2 * WEEK]
@@ -176,16 +169,16 @@ def test_a_paused_cohort_does_not_end_while_rounds_are_to_come(record: OpenedRec
     plan = a_plan(rounds=4, count=1)
     world = a_world(LittleVenue(endings=[a_resolution("1", at=NOW + DAY)]), AGENTS)
     play_next(plan, world, record)
-    record.pause(one(record, 1).id, NOW)
+    record.pause(record.cohort(1).id, NOW)
     play_next(plan, world, record, 2)
     assert ended(record) == [None]
     play_next(plan, world, record)
     assert ended(record) == [NOW + 3 * WEEK]
 
 
-@pytest.mark.parametrize("halt", [pause_cohort, stop_cohort])
+@pytest.mark.parametrize("halt", [OpenedRecord.pause, OpenedRecord.stop])
 def test_a_round_that_was_broken_off_keeps_nobody_waiting_once_its_cohort_is_halted(
-    halt: Callable[[Connection, int, datetime], None], record: OpenedRecord
+    halt: Callable[[OpenedRecord, int, datetime], None], record: OpenedRecord
 ) -> None:
     plan = a_plan(rounds=2, count=1)
 
@@ -198,11 +191,11 @@ def test_a_round_that_was_broken_off_keeps_nobody_waiting_once_its_cohort_is_hal
         with pytest.raises(KeyboardInterrupt):
             play(NOW, plan, world, record)
     assert next_decision_time(plan, record, live=False, now=NOW) == NOW
-    record.write_unfenced(halt, one(record, 1).id, NOW)
+    halt(record, record.cohort(1).id, NOW)
     play(NOW, plan, world, record)
-    assert not record.has_marks(one(record, 1).id, NOW), "its fills would come after its marks"
+    assert not record.has_marks(record.cohort(1).id, NOW), "its fills would come after its marks"
     assert play_next(plan, world, record) == [NOW + WEEK]
-    (stored_round,) = record.rounds(one(record, 1).id)
+    (stored_round,) = record.rounds(record.cohort(1).id)
     assert set(record.turn_statuses(stored_round.id).values()) == {"late"}
     assert stored_round.done
 
@@ -215,13 +208,13 @@ def test_a_stopped_cohort_is_tracked_until_its_last_position_settles(record: Ope
     plan = a_plan(rounds=4, count=1)
     world = a_world(venue, AGENTS)
     play_next(plan, world, record)
-    record.stop(one(record, 1).id, NOW)
+    record.stop(record.cohort(1).id, NOW)
     play_next(plan, world, record)
     assert (doing(record), ended(record), decided(record)) == (["stopped"], [None], {1: [NOW]})
     venue.endings.append(a_resolution("1", at=NOW + 2 * WEEK))
     play_next(plan, world, record)
     assert (doing(record), ended(record)) == (["ended"], [NOW + 2 * WEEK])
-    assert record.holdings(1)["ann"].cash > one(record, 1).cohort.bankroll
+    assert record.holdings(1)["ann"].cash > record.cohort(1).cohort.bankroll
 
 
 def test_one_that_is_stopped_before_its_first_round_ends_when_that_would_have_been(
@@ -229,7 +222,7 @@ def test_one_that_is_stopped_before_its_first_round_ends_when_that_would_have_be
 ) -> None:
     plan = a_plan(count=1)
     by_hand(NOW + DAY, plan, record)
-    record.stop(one(record, 1).id, NOW)
+    record.stop(record.cohort(1).id, NOW)
     play_next(plan, a_world(LittleVenue(), AGENTS), record, 2)
     assert ended(record)[0] == NOW + DAY
 
@@ -238,7 +231,7 @@ def test_a_stopped_cohort_makes_no_room_for_one_that_was_overtaken(record: Opene
     plan = a_plan(rounds=9, count=2, keep=1)
     world = a_world(LittleVenue(), AGENTS)
     play_next(plan, world, record, 2)
-    record.stop(one(record, 2).id, NOW)
+    record.stop(record.cohort(2).id, NOW)
     play_next(plan, world, record)
     assert decided(record) == {1: [NOW], 2: [NOW + WEEK]}
     assert doing(record, keep=1) == ["tracked", "stopped"]

@@ -10,7 +10,6 @@ import pytest
 from agents.model import Ask, Call, CallError, Decision, Message, Prompt, View
 from arena.config import load
 from arena.errors import ArenaError
-from arena.record.queries.cohorts import StoredCohort
 from arena.rounds.benchmark_rounds import read_questions
 from arena.rounds.forecasting import AskingMethod, answered_by, begin_set, play_set
 from arena.rounds.round import close_round, track_cohort
@@ -41,18 +40,14 @@ def model(monkeypatch: pytest.MonkeyPatch) -> AwayModel:
 
 
 @pytest.fixture
-def stored(record: OpenedRecord) -> StoredCohort:
-    return begun(record, a_cohort(["eve"]))
-
-
-@pytest.fixture
 def world(model: AwayModel) -> World:
     return a_world(LittleVenue(), {"eve": asks}, model)
 
 
 def test_a_round_that_was_closed_is_not_played_again(
-    stored: StoredCohort, world: World, model: AwayModel, record: OpenedRecord
+    world: World, model: AwayModel, record: OpenedRecord
 ) -> None:
+    stored = begun(record, a_cohort(["eve"]))
     first = play(stored, 1, world, record)
     assert (first.failed, [turn.agent for turn in first.unanswered]) == (("eve",), ["eve"])
 
@@ -89,10 +84,9 @@ def test_a_turn_whose_markets_are_asked_in_parts_waits_for_each_part(
     assert (progress.rounds[0].failed, progress.rounds[0].unanswered) == (1, 1)
 
 
-def test_a_round_that_the_user_went_past_holds_up_no_later_one(
-    stored: StoredCohort, world: World, record: OpenedRecord
-) -> None:
+def test_a_round_that_the_user_went_past_holds_up_no_later_one(world: World, record: OpenedRecord) -> None:
     """The model of the first one is still away, which was said to be no matter."""
+    stored = begun(record, a_cohort(["eve"]))
     leaves = replace(world, leaves_failed=True)
     for number in (1, 2):
         play(stored, number, leaves, record)
@@ -100,10 +94,9 @@ def test_a_round_that_the_user_went_past_holds_up_no_later_one(
     assert play(stored, 3, world, record).number == 3
 
 
-def test_a_turn_that_another_process_tries_again_is_not_closed(
-    stored: StoredCohort, world: World, record: OpenedRecord
-) -> None:
+def test_a_turn_that_another_process_tries_again_is_not_closed(world: World, record: OpenedRecord) -> None:
     """Where no time passes its answer would still be good."""
+    stored = begun(record, a_cohort(["eve"]))
     play(stored, 1, world, record)
     record.claim(1, [1], "elsewhere.invalid/1/x")
     with pytest.raises(ArenaError, match="another process plays eve"):
@@ -111,10 +104,9 @@ def test_a_turn_that_another_process_tries_again_is_not_closed(
     assert not record.rounds(stored.id)[0].done
 
 
-def test_a_turn_that_another_process_tries_again_is_waited_for(
-    stored: StoredCohort, world: World, record: OpenedRecord
-) -> None:
+def test_a_turn_that_another_process_tries_again_is_waited_for(world: World, record: OpenedRecord) -> None:
     """It may have died elsewhere: only who waits finds out, and takes the turn over."""
+    stored = begun(record, a_cohort(["eve"]))
     play(stored, 1, world, record)
     record.claim(1, [1], "elsewhere.invalid/1/x")
     again = play(stored, 1, world, record)
@@ -126,10 +118,9 @@ class Killed(BaseException):
     """The process ends in the middle of a turn."""
 
 
-def test_a_round_that_was_broken_off_is_not_marked_before_its_turns_are_in(
-    stored: StoredCohort, record: OpenedRecord
-) -> None:
+def test_a_round_that_was_broken_off_is_not_marked_before_its_turns_are_in(record: OpenedRecord) -> None:
     """Its cohort was paused meanwhile, so it is only tracked: fills come before marks."""
+    stored = begun(record, a_cohort(["eve"]))
 
     async def dies(_view: View, _ask: Ask) -> Decision:
         raise Killed

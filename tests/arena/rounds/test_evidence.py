@@ -16,7 +16,6 @@ from agents.model import Agent, Article, Ask, Decision, View
 from agents.research import folder
 from arena.record.model.cohort import Cohort
 from arena.record.write.evidence import is_gathered
-from arena.record.write.quarantine import StoredQuarantine
 from arena.rounds.evidence import MOST_FAILURES
 from arena.rounds.round import play_round, take_snapshot
 from arena.rounds.world import World
@@ -71,10 +70,6 @@ def with_evidence(cohort: Cohort, **guard: Any) -> Cohort:
 
 def reads(paper: LittlePaper, agents: dict[str, Agent], now: datetime = NOW, **venue: Any) -> World:
     return replace(a_world(LittleVenue(**venue), agents, now=now), research=lambda cohort: paper)
-
-
-def asides(record: OpenedRecord) -> list[StoredQuarantine]:
-    return record.quarantined()
 
 
 def test_everyone_in_a_round_sees_the_same_articles_and_the_source_is_asked_once(
@@ -222,7 +217,7 @@ def test_a_source_that_is_down_for_a_market_stops_nothing_and_is_told(
     assert report.done
     assert report.trouble == (f"no evidence on 1 of 2 markets: {words}",)
     assert ann.titles() == {SNOW: ["Flakes"]}
-    assert [(x.venue, x.record, x.kind, x.code, x.reason) for x in asides(record)] == [
+    assert [(x.venue, x.record, x.kind, x.code, x.reason) for x in record.quarantined()] == [
         ("paper", RAIN, "page", code, words)
     ]
 
@@ -238,7 +233,7 @@ def test_no_key_in_the_words_of_a_source_is_kept(
 
     report = play(stored, 1, reads(paper, {"ann": Looker()}), record)
 
-    assert "canary" not in str(report.trouble) + str(asides(record))
+    assert "canary" not in str(report.trouble) + str(record.quarantined())
 
 
 @pytest.mark.parametrize("answer", [[5], ["text"], [news(cast(str, 5))], [None]])
@@ -252,7 +247,7 @@ def test_an_answer_that_is_none_stops_nothing_either(record: OpenedRecord, answe
 
 
 def test_a_source_that_cannot_even_be_opened_stops_nothing(record: OpenedRecord) -> None:
-    def broken(cohort: Cohort) -> LittlePaper:
+    def broken(_cohort: object) -> LittlePaper:
         raise ImportError("no such file")
 
     stored = begun(record, with_evidence(a_cohort(["ann"])))

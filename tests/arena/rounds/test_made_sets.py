@@ -11,7 +11,6 @@ import pytest
 from arena.errors import ArenaError
 from arena.forms.bench.made_set import SetCandidate, SetPlan, make_set, share_evenly
 from arena.forms.bench.reading import read_question_set
-from arena.record.write.sync import VenueSource, add_catalogue
 from arena.rounds.benchmark_rounds import FileSource, read_questions, resolve_rounds
 from arena.rounds.made_sets import make_questions, record_candidates
 from arena.verify import verify
@@ -26,7 +25,6 @@ DUE = "2026-01-14"
 OPEN = Universe(
     show=10, per_event=1, min_volume=0, closes_after=0, closes_within=365 * 86_400, max_spread=1_000_000
 )
-SOURCE = VenueSource("kalshi", "live")
 
 
 def candidate(source: str, number: int, category: str = "") -> SetCandidate:
@@ -107,7 +105,7 @@ OFFERED = [
 @pytest.fixture
 def record(tmp_path: Path) -> Any:
     with opened_record(tmp_path / "arena.db") as opened:
-        opened.write(add_catalogue, SOURCE, OFFERED, NOW)
+        opened.sync("kalshi", OFFERED, NOW)
         yield opened
 
 
@@ -157,7 +155,7 @@ def test_a_set_is_made_kept_and_resolved_from_the_record(record: OpenedRecord, t
     assert not names & {"closed", "no-value", "SOON", "SILENT"}
 
     later = NOW + timedelta(days=1)
-    record.write(add_catalogue, SOURCE, [listing("M0", mid="0.9", bid=None, ask=None, at=later)], later)
+    record.sync("kalshi", [listing("M0", mid="0.9", bid=None, ask=None, at=later)], later)
     assert make_questions(record, plan, OPEN, source, later) == (kept, False), "it is frozen"
     (tmp_path / "other" / "published").mkdir(parents=True)
     with pytest.raises(ArenaError, match="was made here, and it stays as it is"):

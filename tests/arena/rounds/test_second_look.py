@@ -10,13 +10,11 @@ import pytest
 from agents import registry
 from agents.model import Agent, Ask, Decision, Forecast, View
 from arena.cohorts.freeze import code_version
-from arena.record.model.cohort import Cohort, Entrant, Turn
-from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.decisions import read_fills
 from arena.record.write.turn_queue import TurnJob
-from arena.rounds.round import play_round, take_snapshot
+from arena.rounds.round import take_snapshot
 from arena.rounds.worker import play_job
-from arena.rounds.world import Player, World
+from arena.rounds.world import World
 from arena.scores.leaderboard import read_scores
 from arena.verify import verify
 from markets.model import Listing, MarketId
@@ -31,7 +29,10 @@ from tests.records.little_world import (
     asks,
     begun,
     begun_live,
+    play,
     says,
+    turns_of,
+    with_players,
 )
 from tests.records.opened_record import OpenedRecord
 
@@ -54,16 +55,8 @@ class Afternoon:
     def world(self, agents: Mapping[str, Agent], outside: Collection[str] = (), down: int = 0) -> World:
         """Return the world of a round, with a second look for those in `outside`."""
         world = a_world(self.venue, agents, LittleModel(down))
-        players = world.player
-
-        def player(cohort: Cohort, entrant: Entrant) -> Player:
-            return replace(players(cohort, entrant), looks_outside=entrant.name in outside)
-
-        return replace(world, player=player, now=lambda: self.at)
-
-
-def play(stored: StoredCohort, number: int, world: World, record: OpenedRecord) -> dict[str, Turn]:
-    return {turn.entrant: turn for turn in asyncio.run(play_round(stored, number, world, record)).turns}
+        world = with_players(world, lambda player, name: replace(player, looks_outside=name in outside))
+        return replace(world, now=lambda: self.at)
 
 
 def buys_late(afternoon: Afternoon) -> Agent:
@@ -99,7 +92,7 @@ def test_who_copies_the_live_price_at_its_deadline_has_skill_0(record: OpenedRec
     afternoon = Afternoon(LittleVenue())
     stored = begun_live(record, "ann", "bob", "kim", kim="ann")
     agents = {"ann": buys_late(afternoon), "bob": says("0.5", ("100", RAIN)), "kim": says("0.5")}
-    turns = play(stored, 1, afternoon.world(agents, outside=["ann"]), record)
+    turns = turns_of(play(stored, 1, afternoon.world(agents, outside=["ann"]), record))
     assert [(fill.quote_at, fill.levels[0].price) for fill in turns["ann"].fills] == [
         (NOW + HOUR, usd("0.46"))
     ]
@@ -137,10 +130,10 @@ def test_what_is_tried_again_is_filled_at_the_worse_price_where_the_venue_can_be
     agents = {"eve": asks_and_buys, "ann": says("0.5", ("100", RAIN))}
     stored = begun(record, replace(a_cohort(["eve", "ann"]), stamp=stamp))
     world = replace(afternoon.world(agents, down=1), pretended=pretended)
-    first = play(stored, 1, world, record)
+    first = turns_of(play(stored, 1, world, record))
     assert [fill.levels[0].price for fill in first["ann"].fills] == [usd("0.41")]
     afternoon.moves(rain=mid)
-    (fill,) = play(stored, 1, world, record)["eve"].fills
+    (fill,) = turns_of(play(stored, 1, world, record))["eve"].fills
     assert fill.levels[0].price == usd(price)
     assert record.read(verify) == []
 
@@ -164,7 +157,9 @@ def test_what_a_restart_has_left_over_is_filled_at_the_price_of_then(
         assert told == [("ann", "played")]
         return []
 
-    (fill,) = play(stored, 1, replace(world, dispatch=dispatch if by_worker else None), record)["ann"].fills
+    (fill,) = turns_of(play(stored, 1, replace(world, dispatch=dispatch if by_worker else None), record))[
+        "ann"
+    ].fills
     assert (fill.quote_at, fill.levels[0].price) == (NOW + HOUR, usd("0.61"))
 
 
@@ -196,7 +191,7 @@ def test_without_a_price_of_then_nothing_is_traded_and_nothing_is_proven(record:
         afternoon.venue.silent.add(RAIN)
         return await says("0.9", ("100", RAIN))(view, ask)
 
-    turn = play(stored, 1, afternoon.world({"ann": knows}, outside=["ann"]), record)["ann"]
+    turn = turns_of(play(stored, 1, afternoon.world({"ann": knows}, outside=["ann"]), record))["ann"]
     assert [refused.code for refused in turn.rejections] == ["no_quote"]
     stated = record.forecasts()
     assert stated.mid.tolist() == [usd("0.40"), usd("0.60")]
@@ -207,7 +202,7 @@ def test_an_answer_after_its_window_is_late_and_states_and_trades_nothing(record
     afternoon = Afternoon(LittleVenue())
     stored = begun_live(record, "ann", "bob")
     agents = {"ann": thinks(afternoon, 7), "bob": says("0.5")}
-    ann = play(stored, 1, afternoon.world(agents, down=0), record)["ann"]
+    ann = turns_of(play(stored, 1, afternoon.world(agents, down=0), record))["ann"]
     note = "answered 7 h after its prices, and a turn has 6 h"
     assert (ann.decision, ann.fills, ann.second) == (Decision(status="late", note=note), (), None)
     assert len(record.calls(1, [1])[1]) == 1, "it was paid"
@@ -222,7 +217,7 @@ def test_an_answer_after_its_window_is_late_and_states_and_trades_nothing(record
 def test_what_closes_while_an_agent_thinks_is_not_traded(record: OpenedRecord) -> None:
     afternoon = Afternoon(LittleVenue(closes_at=NOW + HOUR))
     stored = begun_live(record, "ann")
-    turn = play(stored, 1, afternoon.world({"ann": thinks(afternoon, 2)}), record)["ann"]
+    turn = turns_of(play(stored, 1, afternoon.world({"ann": thinks(afternoon, 2)}), record))["ann"]
     assert [refused.code for refused in turn.rejections] == ["closed_since"]
     assert (turn.decision.status, turn.fills) == ("played", ())
     assert record.read(verify) == []
@@ -244,11 +239,13 @@ def test_where_the_venue_is_down_when_the_answer_is_in_the_turn_is_tried_again(r
         return await says("0.9", ("100", RAIN))(view, ask)
 
     world = afternoon.world({"ann": knows}, outside=["ann"])
-    decision = play(stored, 1, world, record)["ann"].decision
+    decision = turns_of(play(stored, 1, world, record))["ann"].decision
     assert (decision.status, decision.note) == ("failed", "no prices of when it had answered: no route")
     afternoon.venue.silent.clear()
     afternoon.moves(rain=60)
-    assert [fill.levels[0].price for fill in play(stored, 1, world, record)["ann"].fills] == [usd("0.61")]
+    assert [fill.levels[0].price for fill in turns_of(play(stored, 1, world, record))["ann"].fills] == [
+        usd("0.61")
+    ]
 
 
 def test_of_the_kinds_here_those_look_outside_that_run_other_code() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from agents.model import Ask, Decision, View
-from arena.record.queries.cohorts import StoredCohort
 from arena.rounds.round import play_round
 from arena.rounds.season import play_time
 from arena.rounds.world import World
@@ -36,18 +35,13 @@ def clock() -> HandClock:
     return HandClock()
 
 
-@pytest.fixture
-def stored(record: OpenedRecord) -> StoredCohort:
-    return begun_live(record, "ann")
-
-
 def a_live_world(clock: HandClock, agent: Any = STATES) -> World:
     return replace(a_world(LittleVenue(), {"ann": agent}), now=clock.now)
 
 
-def test_an_answer_that_takes_too_long_is_late(
-    stored: StoredCohort, clock: HandClock, record: OpenedRecord
-) -> None:
+def test_an_answer_that_takes_too_long_is_late(clock: HandClock, record: OpenedRecord) -> None:
+    stored = begun_live(record, "ann")
+
     async def thinks(view: View, ask: Ask) -> Decision:
         clock.at = LATE
         return await STATES(view, ask)
@@ -64,10 +58,9 @@ def test_a_round_whose_time_is_over_is_not_begun(clock: HandClock, record: Opene
     assert record.rounds(stored.id) == []
 
 
-def test_workers_are_waited_for_until_it_is_too_late(
-    stored: StoredCohort, clock: HandClock, record: OpenedRecord
-) -> None:
+def test_workers_are_waited_for_until_it_is_too_late(clock: HandClock, record: OpenedRecord) -> None:
     """Then the turn is late, and not played by who had waited."""
+    stored = begun_live(record, "ann")
     missing_then: list[Collection[str]] = []
 
     async def dispatch(_stored: Any, _round: Any, names: Any, missing: Any, _again: bool) -> Collection[str]:

@@ -7,11 +7,10 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.operations.incidents import note_job
-from arena.record.write.operations import read_recent_incidents
-from arena.record.write.sync import VenueSource
 from arena.rounds.settlement import VenueSync, sync_venue
 from markets.venue import EVERY_MARKET, CatalogueFilter, Venue, VenueError
 from tests.builders import NOW
+from tests.records.little_world import a_source
 from tests.records.opened_record import OpenedRecord
 from tests.venue_server import kalshi, manifold, polymarket
 from tests.venue_server.server import VenueServer, venue_server
@@ -57,7 +56,7 @@ def sync(
     **settings: int,
 ) -> VenueSync:
     async def ask(venue: Venue) -> VenueSync:
-        return await sync_venue(venue, VenueSource(name, "live"), record, at, [], wanted=wanted)
+        return await sync_venue(venue, a_source(name), record, at, [], wanted=wanted)
 
     url = server.url + (kalshi.ROOT if name == "kalshi" else "")
     with Line(url) as line:
@@ -66,8 +65,7 @@ def sync(
 
 
 def ongoing(record: OpenedRecord) -> list[str]:
-    with record.reading() as connection:
-        return sorted(told.incident.text for told in read_recent_incidents(connection, 9, only_open=True))
+    return sorted(told.incident.text for told in record.incidents(only_open=True))
 
 
 @pytest.mark.parametrize("name", VENUES)

@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from sqlalchemy import Connection
 
 from arena.cli.agents import profile_blocks, profile_data
 from arena.cli.page import page_lines
 from arena.errors import ArenaError
-from arena.record.schema.database import Connection
 from arena.scores.leaderboard import LeaderboardRow, compute_leaderboard, read_scores
 from arena.scores.profiles.agent_profile import compute_agent_profile
 from tests.records.full_record import build

@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy import Engine, event
 
 from arena.record.model.model_version import ReportedModel
-from arena.record.schema.database import connect, reading
 from arena.scores.agent_calls import ServedModel, read_reported_models, read_served_models
 from arena.scores.agent_summary import AgentDetails, agent_details, agent_summaries, model_changes_since
 from portfolio.rules import REALISTIC
 from tests.records.full_record import MARKETS as SEEN
 from tests.records.full_record import Season, a_cohort, build, decides, said, the_book, week
+from tests.rows import opened_to_read
 
 CALLS = """
 SELECT entrant.name, cohort.number, call.* FROM call
@@ -45,9 +45,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def engine(path: Path) -> Iterator[Engine]:
-    opened = connect(str(path), read_only=True)
-    yield opened
-    opened.dispose()
+    with opened_to_read(path) as opened:
+        yield opened
 
 
 def raw(path: Path, name: str) -> list[dict[str, Any]]:
@@ -58,7 +57,7 @@ def raw(path: Path, name: str) -> list[dict[str, Any]]:
 
 
 def of(engine: Engine, name: str) -> AgentDetails:
-    with reading(engine) as connection:
+    with engine.connect() as connection:
         found = agent_details(connection, name)
     assert found is not None
     return found
@@ -97,7 +96,7 @@ def test_how_turns_ended_cohort_by_cohort_and_what_was_forecast(engine: Engine) 
 
 
 def test_what_answered_when_and_where_it_changed(engine: Engine) -> None:
-    with reading(engine) as connection:
+    with engine.connect() as connection:
         served = read_served_models(connection, "ann")
         rows = read_reported_models(connection)
         seen = model_changes_since(connection, rows[0].at)
@@ -120,7 +119,7 @@ def test_what_answered_when_and_where_it_changed(engine: Engine) -> None:
 
 
 def test_the_summary_of_everyone(engine: Engine) -> None:
-    with reading(engine) as connection:
+    with engine.connect() as connection:
         found = agent_summaries(connection)
     assert list(found) == ["ann", "bob", "eve", "zoe"]
     ann = found["ann"]
@@ -131,9 +130,8 @@ def test_the_summary_of_everyone(engine: Engine) -> None:
 
 def test_as_many_questions_for_four_cohorts_as_for_one(tmp_path: Path, engine: Engine) -> None:
     build(tmp_path / "small.db", weeks=1).close()
-    small = connect(str(tmp_path / "small.db"), read_only=True)
-    counts = [asked_of(engine), asked_of(small)]
-    small.dispose()
+    with opened_to_read(tmp_path / "small.db") as small:
+        counts = [asked_of(engine), asked_of(small)]
     assert counts[0] == counts[1]
     assert counts[0] > 0
 
@@ -146,7 +144,7 @@ def asked_of(engine: Engine) -> int:
         made.append(statement)
 
     event.listen(engine, "before_cursor_execute", note)
-    with reading(engine) as connection:
+    with engine.connect() as connection:
         agent_summaries(connection)
         agent_details(connection, "ann")
     event.remove(engine, "before_cursor_execute", note)

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sqlalchemy import Connection
 from typer.testing import CliRunner, Result
 
 from arena.cli.main import app
 from arena.record.model.columns import rows_of_agent
 from arena.record.queries.cohorts import read_newest_time
-from arena.record.schema.database import Connection
 from arena.record.write.rollups import put_rollups, read_rollup
 from arena.scores.comparisons import compute_duel
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from arena.record.model.columns import take_rows
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
-from arena.record.schema.ledger import EntryRow
 from arena.scores.leaderboard import LeaderboardRow, read_scores, score_agents
 from markets.millionths import ONE
 from tests.arena.small_record import SmallRecord
@@ -118,7 +117,7 @@ def test_bets_are_read_twice_and_every_resolved_one_counts_once(record: SmallRec
 
 def test_money_is_the_newest_mark_less_the_bankroll(record: SmallRecord) -> None:
     entry = {"entrant_id": record.entrants[1, "ann"], "number": 2, "kind": "buy", "cash": -500 * ONE}
-    record.add(EntryRow.__table__, **entry)
+    record.add("entry", **entry)
     record.mark(1, "ann", 7, cash="9000", value="900")
     record.mark(1, "ann", 14, cash="7500", value="3200")
     ann = rows_of(record)["ann"]

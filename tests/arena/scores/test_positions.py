@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sqlalchemy import Connection
 
 from arena.record.queries.accounts import read_newest_pages
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.schema.database import Connection
 from arena.scores.leaderboard import read_scores
 from arena.scores.positions import (
     AccountTrades,

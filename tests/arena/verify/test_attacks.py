@@ -18,7 +18,6 @@ import pytest
 from arena.verify.differences import Difference
 from arena.verify.reader import NOTHING_VERIFIED, VerifiedHead
 from arena.verify.verified import keep_verified
-from tests.arena.verify.test_verify import TABLES
 from tests.builders import NOW, a_resolution
 from tests.once import made_once
 from tests.program.command_line import ROOT
@@ -31,7 +30,7 @@ from tests.records.opened_record import OpenedRecord
 from tests.records.seasons import play, worked_out
 from tests.records.tampered import TamperedRecord
 from tests.records.tampering import tamper
-from tests.rows import read_only
+from tests.rows import TABLES, read_only
 
 AGENTS = (
     "{kind: market}",

@@ -7,9 +7,9 @@ from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
 
 from arena.errors import ArenaError
-from arena.record.schema.database import Connection
 from arena.verify import find
 from tests.records.tampering import tamper
 from tests.rows import read_only

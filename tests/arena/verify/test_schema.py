@@ -9,7 +9,6 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.record.files.restore import restore
-from arena.record.schema.database import connect, reading
 from arena.record.write.turn_queue import upgrade_queue
 from arena.verify import verify
 from arena.verify.checks.schema import GUARDS
@@ -18,8 +17,9 @@ from tests.arena.verify.test_verify import differences
 from tests.builders import NOW
 from tests.records.chain import found_in, published
 from tests.records.full_record import build
-from tests.records.opened_record import new_record
+from tests.records.opened_record import new_record, opened_record
 from tests.records.tampering import tamper
+from tests.rows import changing, read_only
 
 LAST_SYNC = "(SELECT max(at) FROM sync)"
 STRAY = {
@@ -112,16 +112,13 @@ def test_tables_without_their_keys_and_guards_that_are_gone_are_found(what: str,
 
 def test_a_server_has_its_guards_too(new_database: Callable[[], str]) -> None:
     address = new_database()
-    new_record(address)
-    engine = connect(address)
-    with reading(engine) as connection:
-        assert verify(connection) == []
-    with engine.begin() as connection:
+    with opened_record(address) as record:
+        assert record.read(verify) == []
+    with changing(address) as connection:
         connection.exec_driver_sql("ALTER TABLE forecast DISABLE TRIGGER forecast_no_update")
         connection.exec_driver_sql("ALTER TABLE mark DROP CONSTRAINT mark_pkey")
-    with reading(engine) as connection:
+    with read_only(address) as connection:
         assert {(x.key, x.field) for x in verify(connection)} == {("mark", "key"), ("triggers", "guards")}
-    engine.dispose()
     assert GUARDS.keys() == {"sqlite", "postgresql"}
 
 
@@ -155,23 +152,21 @@ def test_on_a_server_they_are_named_too_and_a_queue_and_extensions_belong_there(
     address = new_database()
     new_record(address)
     upgrade_queue(address, make=True)
-    engine = connect(address)
-    with reading(engine) as connection:
+    with read_only(address) as connection:
         assert verify(connection) == []
-    with engine.begin() as connection:
+    with changing(address) as connection:
         connection.exec_driver_sql("CREATE TABLE passwords (word text)")
         connection.exec_driver_sql("CREATE VIEW zzz AS SELECT 1 AS x")
         connection.exec_driver_sql("CREATE MATERIALIZED VIEW kept AS SELECT 1 AS x")
         connection.exec_driver_sql("CREATE TABLE parts (x int) PARTITION BY LIST (x)")
         connection.exec_driver_sql("CREATE TEMPORARY TABLE mine (x int)")
-    with reading(engine) as connection:
+    with read_only(address) as connection:
         assert {(x.key, x.found) for x in verify(connection)} == {
             ("passwords", "a table"),
             ("zzz", "a view"),
             ("kept", "a materialized view"),
             ("parts", "a table"),
         }
-    engine.dispose()
 
 
 def test_a_file_of_heads_must_have_some_and_no_gap(copy: Path) -> None:

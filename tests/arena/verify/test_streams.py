@@ -12,12 +12,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from arena.record.files.restore import move_record
 from arena.record.hashes import state_hash
-from arena.record.schema.database import connect, open_read_only, reading
 from arena.record.schema.dialects import instant_text
 from arena.verify import find, verify
-from arena.verify.content import verified_content
 from arena.verify.parts import PartCheck
 from arena.verify.reader import NOTHING_VERIFIED
 from markets.hashes import digest
@@ -25,9 +22,9 @@ from tests.arena.verify.test_parts import fork_context
 from tests.arena.verify.test_verify import differences
 from tests.builders import NOW
 from tests.records.full_record import SUN, build, week
-from tests.records.opened_record import OpenedRecord
+from tests.records.opened_record import OpenedRecord, moved
 from tests.records.tampering import tamper, unguarded
-from tests.rows import read_only, rows_in
+from tests.rows import changing, read_only, rows_in
 
 INSTANT = re.compile(r"'(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\+00'")
 BOOK = '{"asks":[[420000,1000000],[430000,2000000]],"bids":[]}'
@@ -76,16 +73,14 @@ def look(base: sqlite3.Connection, at: datetime) -> list[object]:
 
 def peak(path: Path, work: Callable[[Connection], object]) -> int:
     """Return the peak memory of some work on a record."""
-    engine = connect(path, read_only=True)
     try:
-        with reading(engine) as connection:
+        with read_only(path) as connection:
             work(connection)  # what is made once, is made now
             tracemalloc.start()
             work(connection)
             return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-        engine.dispose()
 
 
 def agrees(connection: Connection) -> None:
@@ -129,19 +124,15 @@ def test_on_postgresql_the_same_differences_are_found(
     copy: Path, new_database: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arena.verify.parts.get_context", fork_context)
-    there = new_database()
-    with open_read_only(str(copy)) as engine:
-        move_record(engine, there, verified_content)
-    server = connect(there)
-    with server.begin() as connection:
+    there = moved(copy, new_database())
+    with changing(there) as connection:
         connection.exec_driver_sql("SET LOCAL session_replication_role = replica")  # no trigger and no key
         for statement in TAMPERED:
             connection.exec_driver_sql(statement)
-    with reading(server) as connection:
+    with read_only(there) as connection:
         found = {difference.message for difference in verify(connection)}
         parted = find(connection, None, address=there, processes=2).listed
     assert found == {difference.message for difference in parted}
-    server.dispose()
     tamper(copy, *(INSTANT.sub(r"'\1T\2.000000Z'", statement) for statement in TAMPERED))
     assert found == {difference.message for difference in differences(copy)}
     assert {message.split()[0] for message in found} >= {

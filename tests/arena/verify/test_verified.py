@@ -11,18 +11,16 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ArenaError
-from arena.record.files.restore import move_record
-from arena.record.schema.database import connect, open_read_only
-from arena.record.schema.turn import CallRow
-from arena.verify.content import verified_content, verify_next_part
+from arena.verify.content import verify_next_part
 from arena.verify.reader import NOTHING_VERIFIED, VerifiedHead
 from arena.verify.verified import read_verified
 from markets.hashes import timestamp_text
 from tests.builders import NOW
 from tests.program.running import arena_json
+from tests.records.opened_record import moved
 from tests.records.seasons import play, worked_out
 from tests.records.tampering import tamper, unguarded
-from tests.rows import read_only
+from tests.rows import changing, columns_of, read_only
 
 DAY = timedelta(days=1)
 AGENTS = ("{kind: random}", "{kind: market}", "{name: sharp, model: demo/sharp}")
@@ -97,7 +95,7 @@ def test_what_is_new_and_wrong_is_found(record: Path) -> None:
 
 
 OF_OLD = "round_id = (SELECT min(id) FROM round)"
-CALL = ", ".join(column.name for column in CallRow.__table__.c if column.name not in ("id", "attempt"))
+CALL = ", ".join(column for column in columns_of("call") if column not in ("id", "attempt"))
 BY_COUNT = {
     "a call gone": f"DELETE FROM call WHERE {OF_OLD}",
     "a head gone": "DELETE FROM head WHERE number = 1",
@@ -165,9 +163,7 @@ def test_a_record_without_a_head_has_nothing_to_be_noted(empty: Path) -> None:
 
 
 def test_of_a_server_the_note_lies_beside_the_config(record: Path, new_database: Callable[[], str]) -> None:
-    there = new_database()
-    with open_read_only(str(record)) as engine:
-        move_record(engine, there, verified_content)
+    there = moved(record, new_database())
 
     def from_head(status: int = 0) -> int:
         told = arena_json(record.parent, "admin", "verify", "--database", there, status=status)
@@ -175,19 +171,15 @@ def test_of_a_server_the_note_lies_beside_the_config(record: Path, new_database:
 
     assert (from_head(), from_head()) == (0, last_head(record))
     assert record.with_name("config.yaml.verified").exists()
-    server = connect(there)
-    with server.begin() as connection:
+    with changing(there) as connection:
         connection.exec_driver_sql("ALTER TABLE forecast DISABLE TRIGGER USER")
         connection.exec_driver_sql("UPDATE forecast SET probability = 7")
         connection.exec_driver_sql("ALTER TABLE forecast ENABLE TRIGGER USER")
-    server.dispose()
     assert from_head(status=1) == 0
 
 
 def test_on_a_server_a_part_is_read_again(record: Path, new_database: Callable[[], str]) -> None:
-    there = new_database()
-    with open_read_only(str(record)) as engine:
-        move_record(engine, there, verified_content)
+    there = moved(record, new_database())
     with read_only(there) as connection:
         runs = [verify_next_part(connection, record, there, NOW) for _ in range(15)]
     assert [note.part for note in runs] == [13, *range(14)]

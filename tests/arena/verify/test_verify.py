@@ -11,15 +11,12 @@ from hypothesis import strategies as st
 from sqlalchemy import Integer, Table
 
 from arena.errors import ArenaError
-from arena.record.schema.dialects import UtcTime
-from arena.record.schema.tables import METADATA
 from arena.verify import Difference, verify
 from tests.records.full_record import AT_WORK, build
 from tests.records.tampered import TamperedRecord
 from tests.records.tampering import tamper
-from tests.rows import read_only
+from tests.rows import TABLES, is_instant, read_only
 
-TABLES = {table.name: table for table in METADATA.sorted_tables}
 OWN_IDS = {name for name, table in TABLES.items() if "id" in table.c and name != "market"}
 PASSING = dict.fromkeys(AT_WORK, "who is at work is no fact") | {
     "incident": "a message to the operator of what other tables hold; no export has it",
@@ -84,7 +81,7 @@ def others(table: Table, column: str, value: Any) -> Iterator[Any]:
     """Yield other values for a field: a near one, a far one, nothing, and one that can't be read."""
     kind = table.c[column].type
     nullable = table.c[column].nullable
-    if isinstance(kind, UtcTime):
+    if is_instant(table.c[column]):
         yield f"2026-01-0{3 if (table.name, column) == BEFORE else 9}T12:00:00.000001Z"
         yield "soon"
     elif isinstance(kind, Integer):
