@@ -124,11 +124,11 @@ def test_what_was_never_done_or_broken_off_is_due_at_once() -> None:
 
 def test_what_failed_is_tried_again_after_pauses_that_grow_to_an_hour() -> None:
     job = Job("marks", cadence("1d"))
-    pauses = [retry_at(a_job_state(failures=failures)) - NOW for failures in range(1, 40)]
+    pauses = [retry_at(a_job_state(at=NOW, failures=failures)) - NOW for failures in range(1, 40)]
     assert pauses[:4] == [timedelta(minutes=minutes) for minutes in (1, 2, 4, 8)]
     assert pauses == sorted(pauses)
     assert pauses[-1] == LONGEST_PAUSE
-    failed = a_job_state(failures=2)
+    failed = a_job_state(at=NOW, failures=2)
     assert job_due_at(job, failed, NOW + timedelta(seconds=119)) is None
     assert next_job_time(job, failed, NOW) == NOW + timedelta(minutes=2)
     assert job_due_at(job, failed, NOW + timedelta(minutes=2)) == NOW.replace(hour=0, minute=0, second=0)
@@ -149,7 +149,7 @@ def test_what_was_done_while_the_clock_was_days_ahead_is_due_again_once_it_is_ri
 def test_what_failed_before_a_clock_went_back_is_tried_again_at_once() -> None:
     job = Job("marks", cadence("1d"))
     earlier = NOW - 7 * DAY
-    assert job_due_at(job, a_job_state(failures=2), earlier) == job.latest(earlier)
+    assert job_due_at(job, a_job_state(at=NOW, failures=2), earlier) == job.latest(earlier)
 
 
 def test_the_config_turns_jobs_on_and_off() -> None:

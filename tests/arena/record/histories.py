@@ -10,8 +10,6 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import strategies as st
 
-from arena.record.write.cohorts import add_snapshot
-from arena.record.write.sync import VenueSource, add_catalogue
 from markets.hashes import digest
 from markets.model import Listing, MarketId, Quote, Snapshot
 from portfolio.rules import SEED
@@ -90,9 +88,9 @@ def played(empty: Path, looks: Sequence[Look]) -> Iterator[OpenedRecord]:
 def keep(record: OpenedRecord, look: Look) -> None:
     """Write one look into the record."""
     if look.sync:
-        record.write(add_catalogue, VenueSource("sky", "live"), look.listings, minute(look.minute))
+        record.sync("sky", look.listings, minute(look.minute))
     else:
-        record.write(add_snapshot, 1, 1, Snapshot(minute(look.minute), tuple(look.listings)), None)
+        record.keep_snapshot(1, 1, Snapshot(minute(look.minute), tuple(look.listings)), None)
 
 
 def plainly(looks: Sequence[Look], market: MarketId, at: datetime) -> Quote | None:

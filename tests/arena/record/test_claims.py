@@ -28,11 +28,9 @@ from arena.record.model.lease import (
     machine_name,
     process_state,
 )
-from arena.record.queries.cohorts import count_facts, read_calls, read_rounds, read_turn_statuses
-from arena.record.write.calls import add_call
-from arena.record.write.cohorts import end_cohort, put_marks
-from arena.record.write.operations import LeaseLost, release_lease, renew_lease, take_lease
-from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims, renew_claims
+from arena.record.write.cohorts import put_marks
+from arena.record.write.operations import LeaseLost, release_lease, take_lease
+from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, usd
 from tests.records.full_record import SUN, Season, a_cohort, decides, said, the_book
@@ -76,14 +74,14 @@ def test_the_first_to_come_has_the_turn(record: OpenedRecord) -> None:
     assert claim(record, "one") == {1: 1, 2: 1}
     assert claim(record, "two") == {}
     play(record, 1)
-    assert record.read(read_turn_statuses, 1) == {1: "played"}
+    assert record.turn_statuses(1) == {1: "played"}
 
 
 def test_a_claim_lasts_until_it_is_let_go_of_or_taken_over(record: OpenedRecord) -> None:
     tokens = claim(record, "one")
     assert record.write_unfenced(renew_claims, 1, tokens) == {1, 2}
     assert claim(record, "two") == {}
-    record.write_unfenced(release_claims, 1, [2])
+    record.release(1, [2])
     assert claim(record, "two") == {2: 2}
     assert record.write_unfenced(renew_claims, 1, tokens) == {1}, "who was replaced is told"
     assert record.write_unfenced(renew_claims, 1, {}) == set()
@@ -111,9 +109,9 @@ def test_a_worker_back_from_the_dead_writes_nothing(record: OpenedRecord) -> Non
     claim(record, "one")
     claim(record, "two", gone("one"))
     assert play(record, 1) == set()
-    assert record.read(read_turn_statuses, 1) == {}
+    assert record.turn_statuses(1) == {}
     assert play(record, 2) == {1}
-    assert record.read(read_turn_statuses, 1) == {1: "played"}
+    assert record.turn_statuses(1) == {1: "played"}
 
 
 def test_of_turns_that_end_together_those_whose_claims_hold_are_written(record: OpenedRecord) -> None:
@@ -123,7 +121,7 @@ def test_of_turns_that_end_together_those_whose_claims_hold_are_written(record: 
         TurnUnderClaim(key, 1, Turn(name, usd(10_000), decides())) for key, name in ((1, "ann"), (2, "bob"))
     ]
     assert record.add_turns(1, (1, 1), turns, "1") == {1}
-    assert record.read(read_turn_statuses, 1) == {1: "played"}
+    assert record.turn_statuses(1) == {1: "played"}
 
 
 def test_nobody_plays_without_a_claim(record: OpenedRecord) -> None:
@@ -147,7 +145,7 @@ def test_tokens_only_grow_and_one_holds(steps: list[tuple[str, bool, bool]], las
             last += 1
             held = holder
         if lets_go and held == holder:
-            lasting.write_unfenced(release_claims, 1, [1, 2])
+            lasting.release(1, [1, 2])
             held = None
 
 
@@ -172,10 +170,10 @@ def test_a_duty_is_taken_over_when_it_was_let_go_or_its_holder_is_dead(record: O
 
 def test_who_renews_stays_and_who_was_replaced_is_told(record: OpenedRecord) -> None:
     take(record, "one")
-    assert record.write_unfenced(renew_lease, "scheduler", 1)
+    assert record.renew_lease("scheduler", 1)
     assert take(record, "two") is None
     take(record, "two", gone("one"))
-    assert not record.write_unfenced(renew_lease, "scheduler", 1)
+    assert not record.renew_lease("scheduler", 1)
     record.write_unfenced(release_lease, "scheduler", 1)
     assert take(record, "three") is None, "the first can't let go of what the second has"
 
@@ -206,19 +204,19 @@ def test_who_was_replaced_writes_no_fact_but_keeps_what_was_paid(record: OpenedR
     now = record.fenced("scheduler", take(record, "two", gone("one")) or 0)
     for write in (
         lambda: late.add_turns(1, (1, 1), [turn], "1"),
-        lambda: late.write(end_cohort, 1, NOW),
+        lambda: late.end(1, NOW),
         lambda: late.write(put_marks, 1, {}, finished_round_id=1),
         lambda: Season(late).start(a_cohort(2, NOW, REALISTIC, "ann")),
         lambda: Season(late).look(1, NOW + timedelta(weeks=1), the_book(SUN, NOW)),
     ):
-        before = record.read(count_facts)
+        before = record.fact_counts()
         with pytest.raises(LeaseLost, match="another process has taken over as scheduler") as raised:
             write()
         assert raised.value.code == "superseded"
-        assert record.read(count_facts) == before
-    assert not record.read(read_rounds, 1)[0].done
-    late.write_unfenced(add_call, 1, 1, 1, said("paid for"), NOW)
-    assert [call.reply for call in record.read(read_calls, 1, [1])[1]] == ["paid for"]
+        assert record.fact_counts() == before
+    assert not record.rounds(1)[0].done
+    late.add_call(1, 1, 1, said("paid for"), NOW)
+    assert [call.reply for call in record.calls(1, [1])[1]] == ["paid for"]
     assert now.add_turns(1, (1, 1), [turn], "1") == {1}
     assert record.add_turns(1, (1, 1), [], "1") == set(), "without a fence anyone writes"
 

@@ -32,7 +32,6 @@ from arena.record.schema.database import (
 from arena.record.schema.statements import insert_rows
 from arena.record.schema.typed import select
 from arena.record.schema.world import MarketRow
-from arena.record.write.cohorts import end_cohort
 from arena.record.write.turn_queue import open_queue
 from markets.hashes import digest
 from tests.builders import NOW
@@ -146,7 +145,7 @@ def test_a_reader_sees_one_state_while_another_writes(copy: Path) -> None:
     count = "SELECT count(*) FROM cohort WHERE ended_at IS NOT NULL"
     with reading(engine) as connection:
         before = connection.exec_driver_sql(count).scalar()
-        record.write(end_cohort, 2, record.cohorts()[0].cohort.starts_at)
+        record.end(2, record.cohorts()[0].cohort.starts_at)
         assert connection.exec_driver_sql(count).scalar() == before == 1
     with reading(engine) as connection:
         assert connection.exec_driver_sql(count).scalar() == 2

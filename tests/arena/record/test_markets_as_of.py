@@ -9,7 +9,6 @@ from sqlalchemy import func
 from arena.record.queries.markets import read_known_ids, read_listings_as_of, read_quotes_as_of
 from arena.record.schema.typed import select
 from arena.record.schema.world import QuoteRow
-from arena.record.write.sync import VenueSource, add_catalogue
 from arena.verify import verify
 from markets.model import MarketId, Quote
 from tests.arena.record.histories import (
@@ -75,7 +74,7 @@ def test_a_late_price_does_not_change_what_a_sync_has_found(record: OpenedRecord
 def test_pages_are_those_of_their_time(record: OpenedRecord) -> None:
     for number, question in ((1, "Fog?"), (4, "Will there be fog?"), (6, "Will there be fog?")):
         listing = a_listing(market=FOG, question=question, at=minute(number))
-        record.write(add_catalogue, VenueSource("sky", "live"), [listing], minute(number))
+        record.sync("sky", [listing], minute(number))
     with record.reading() as connection:
         said = [read_listings_as_of(connection, [MIST, FOG], minute(number)) for number in (0, 1, 3, 4, 9)]
         assert read_known_ids(connection, NOW) == []

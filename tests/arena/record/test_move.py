@@ -25,7 +25,6 @@ from arena.record.schema.database import (
     url_of,
 )
 from arena.record.schema.statements import insert_lines
-from arena.record.write.cohorts import end_cohort
 from arena.verify.content import verified_content
 from portfolio.rules import REALISTIC
 from tests.arena.record.downgraded import of_version
@@ -141,7 +140,7 @@ def test_a_backup_of_a_server_is_a_file_of_one_instant(there: str, tmp_path: Pat
 
     def write(stage: str, done: int, _: int | None) -> None:
         if stage == "copying" and record.cohorts()[0].ended_at is None:
-            record.write(end_cohort, 1, NOW)
+            record.end(1, NOW)
             with record.engine.begin() as connection:
                 connection.exec_driver_sql("INSERT INTO prompt (hash, text) VALUES ('h', 't')")
 

@@ -16,26 +16,17 @@ from arena.record.model.cohort import Turn
 from arena.record.model.reservation import SCOPE_WORDS
 from arena.record.queries.accounts import read_ledgers
 from arena.record.queries.cohorts import (
-    count_facts,
-    read_calls,
     read_final_forecasts,
     read_followed_markets,
-    read_resolutions,
-    read_rounds,
-    read_turn_statuses,
-    read_unresolved_markets,
 )
 from arena.record.queries.decisions import read_turns
 from arena.record.schema.codec import book_of, book_text, cohort_of, cohort_text
 from arena.record.schema.turn import CallRow, ForecastRow, RejectionRow
 from arena.record.schema.typed import select
 from arena.record.schema.world import MarketVersionRow, ResolutionRow
-from arena.record.write.calls import add_call
-from arena.record.write.cohorts import add_snapshot, end_cohort
 from arena.record.write.listings import add_pages, add_quotes
 from arena.record.write.reservations import read_spent
-from arena.record.write.resolutions import add_resolutions
-from arena.record.write.turns import TurnUnderClaim, claim_turns
+from arena.record.write.turns import TurnUnderClaim
 from arena.verify import verify
 from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.model import Entry, Rejection
@@ -60,8 +51,8 @@ def count(record: OpenedRecord, table: Table) -> int:
 
 
 def test_a_cohort_that_ends_twice_ended_the_first_time(season: Season) -> None:
-    season.record.write(end_cohort, 1, week(1))
-    season.record.write(end_cohort, 1, week(2))
+    season.record.end(1, week(1))
+    season.record.end(1, week(2))
     assert season.record.cohorts()[0].ended_at == week(1)
 
 
@@ -78,7 +69,7 @@ def test_a_snapshot_comes_back_as_it_was(season: Season) -> None:
     bare = Listing(a_market("sim:bare", question="Größer als “x”?\u2028"), None)
     odd = replace(a_quote("0.40", "0.42", "0.405", market="sim:odd", last="0.39", volume="12.5"), bid=None)
     snapshot = Snapshot(NOW, (the_book(SUN, NOW), bare), (Listing(a_market("sim:odd"), odd),))
-    season.record.write(add_snapshot, 1, 1, snapshot, 1)
+    season.record.keep_snapshot(1, 1, snapshot, 1)
     assert season.record.snapshot(1, NOW) == (1, snapshot)
     assert season.record.snapshot(1, week(1)) is None
 
@@ -100,15 +91,13 @@ def test_resolutions_are_kept_once_and_known_in_their_time(season: Season) -> No
     first = a_resolution("1", SUN, at=week(1))
     second = a_resolution(None, SUN, 2, at=week(2))
     season.look(1, NOW, the_book(SUN, NOW))
-    assert season.record.read(read_unresolved_markets, NOW) == [SUN]
-    assert season.record.write(add_resolutions, [first, first], week(1)) == 1
-    assert season.record.write(add_resolutions, [replace(first, payout=0), second], week(2)) == 1
-    assert season.record.read(read_resolutions, [SUN], week(1)) == [first]
-    assert season.record.read(read_resolutions, [SUN], week(9)) == [first, second]
-    assert season.record.read(read_unresolved_markets, week(1)) == [SUN], (
-        "what was said lately may be corrected"
-    )
-    assert season.record.read(read_unresolved_markets, week(9)) == []
+    assert season.record.unresolved_markets(NOW) == [SUN]
+    assert season.record.resolve([first, first], week(1)) == 1
+    assert season.record.resolve([replace(first, payout=0), second], week(2)) == 1
+    assert season.record.resolutions([SUN], week(1)) == [first]
+    assert season.record.resolutions([SUN], week(9)) == [first, second]
+    assert season.record.unresolved_markets(week(1)) == [SUN], "what was said lately may be corrected"
+    assert season.record.unresolved_markets(week(9)) == []
     assert count(season.record, ResolutionRow.__table__) == 2
 
 
@@ -155,15 +144,15 @@ def test_a_failed_turn_leaves_only_its_note_and_can_be_played_again(season: Seas
     assert count(season.record, ForecastRow.__table__) == count(season.record, RejectionRow.__table__) == 0
     season.turn(1, "ann", replace(half, status="played"))
     assert count(season.record, ForecastRow.__table__) == count(season.record, RejectionRow.__table__) == 1
-    assert season.record.read(read_turn_statuses, 1) == {1: "played"}
+    assert season.record.turn_statuses(1) == {1: "played"}
 
 
 def test_a_late_answer_is_kept_under_the_next_number(season: Season) -> None:
     """Two workers thought that theirs was the first attempt: both have paid."""
     season.look(1, NOW, the_book(SUN, NOW))
     for reply in ("one", "two"):
-        season.record.write_unfenced(add_call, 1, 1, 1, said(reply), NOW)
-    assert [call.reply for call in season.record.read(read_calls, 1, [1])[1]] == ["one", "two"]
+        season.record.add_call(1, 1, 1, said(reply), NOW)
+    assert [call.reply for call in season.record.calls(1, [1])[1]] == ["one", "two"]
     with season.record.reading() as connection:
         assert connection.scalars(select(CallRow.attempt)).all() == [1, 2]
 
@@ -171,7 +160,7 @@ def test_a_late_answer_is_kept_under_the_next_number(season: Season) -> None:
 def test_spending_is_counted_where_it_is_known(season: Season) -> None:
     season.look(1, NOW, the_book(SUN, NOW))
     for cost, at in ((120, NOW), (None, NOW), (7, NOW - timedelta(days=1))):
-        season.record.write_unfenced(add_call, 1, 1, 1, replace(said("x"), cost=cost), at)
+        season.record.add_call(1, 1, 1, replace(said("x"), cost=cost), at)
     spent = season.record.read(read_spent, 1, 1, NOW, ("round", "agent", "day", "arena"))
     assert spent == {"round": 127, "agent": 127, "day": 120, "arena": 127}
     assert season.record.read(read_spent, 2, 1, NOW, ("round", "agent")) == {"round": 0, "agent": 127}
@@ -198,7 +187,7 @@ def test_what_was_spent_is_summed_without_reading_prompts_and_answers(season: Se
 
 def test_counts(built: Path) -> None:
     record = OpenedRecord.at(built)
-    assert record.read(count_facts) | {"decision_times": 4} == {
+    assert record.fact_counts() | {"decision_times": 4} == {
         "cohorts": 2,
         "rounds": 6,
         "decision_times": 4,
@@ -237,10 +226,10 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> OpenedRecord:
 
 @given(call=CALLS)
 def test_any_call_comes_back_word_for_word(call: Call, asked: OpenedRecord) -> None:
-    before = asked.read(read_calls, 1, [1])[1]
+    before = asked.calls(1, [1])[1]
     attempt = len(before) + 1  # the same attempt with the same answer would be kept once
-    asked.write_unfenced(add_call, 1, 1, attempt, call, NOW)
-    after = asked.read(read_calls, 1, [1])[1]
+    asked.add_call(1, 1, attempt, call, NOW)
+    after = asked.calls(1, [1])[1]
     for one in before:
         after.remove(one)
     assert after == [call]
@@ -281,11 +270,11 @@ def test_an_entry_that_came_too_late_is_refused_as_a_race(season: Season) -> Non
 def test_a_market_of_no_snapshot_can_be_no_forecast(season: Season) -> None:
     """The database refuses what has no market; nothing of the turn stays."""
     season.look(1, NOW, the_book(SUN, NOW))
-    tokens = season.record.write(claim_turns, 1, [1], "me", lambda _: False)
+    tokens = season.record.claim(1, [1], "me")
     turn = Turn("ann", usd(10_000), Decision((Forecast(MarketId("sim:none"), 0.1),)))
     with pytest.raises(Exception, match="FOREIGN KEY"):
         season.record.add_turns(1, (1, 1), [TurnUnderClaim(1, tokens[1], turn)], "1")
-    assert season.record.read(read_turn_statuses, 1) == {}
+    assert season.record.turn_statuses(1) == {}
 
 
 WRITTEN = list[tuple[int, Turn]]
@@ -317,7 +306,7 @@ def test_every_turn_comes_back_whole(written: tuple[OpenedRecord, WRITTEN]) -> N
     found: WRITTEN = []
     with record.reading() as connection:
         for stored in record.cohorts():
-            for stored_round in record.read(read_rounds, stored.id):
+            for stored_round in record.rounds(stored.id):
                 turns = read_turns(connection, stored_round.id, stored.entrant_ids.values())
                 found += [(stored.cohort.number, turn) for turn in turns]
                 asked = read_turns(connection, stored_round.id, [stored.entrant_ids["ann"]])

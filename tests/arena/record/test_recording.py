@@ -14,7 +14,6 @@ from arena.record.queries.markets import (
     read_markets,
     read_newest_instant,
 )
-from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
 from markets.bundle import WriteCounts, read, write
 from markets.model import MarketId
@@ -46,10 +45,10 @@ def test_a_season_that_was_watched_reads_the_same_from_its_bundle(
     start = datetime.combine(settings.start, datetime.min.time(), UTC)
     looks = [start + number * DAY / 3 for number in range(3 * 30)]
     for at in looks:
-        record.write(add_catalogue, VenueSource("simulator", "simulated"), asyncio.run(listed(world, at)), at)
+        record.sync("simulator", asyncio.run(listed(world, at)), at, "simulated")
         with record.reading() as connection:
             known = read_known_ids(connection, at)
-        record.write(add_resolutions, asyncio.run(world.resolutions(at, known)), at)
+        record.resolve(asyncio.run(world.resolutions(at, known)), at)
     written = wrote(record, tmp_path / "seen", until=looks[-1])
     assert written.prices > 200
     bundle = read(tmp_path / "seen")
@@ -96,7 +95,7 @@ def test_what_was_seen_later_is_added_later(record: OpenedRecord, tmp_path: Path
     later = NOW + DAY
     listings = [a_listing("0.50", "0.51", market=market, at=later) for market in (FOG, MIST)]
     record.write(add_catalogue, SKY, listings, later)
-    record.write(add_resolutions, [a_resolution("1", FOG, at=later)], later)
+    record.resolve([a_resolution("1", FOG, at=later)], later)
     assert wrote(record, tmp_path / "seen", until=later) == WriteCounts(pages=1, prices=2, resolutions=1)
     assert wrote(record, tmp_path / "seen", until=later) == WriteCounts(pages=0, prices=0, resolutions=0)
 
@@ -122,7 +121,7 @@ def test_markets_are_open_waiting_or_ended(record: OpenedRecord) -> None:
         at = NOW + number * timedelta(hours=1)
         listings = [a_listing(market=f"sky:{name}", at=at, closes_at=closes[name]) for name in shown]
         record.write(add_catalogue, SKY, listings, at)
-    record.write(add_resolutions, [a_resolution(None, "sky:ended", at=NOW)], NOW)
+    record.resolve([a_resolution(None, "sky:ended", at=NOW)], NOW)
     with record.reading() as connection:
         found = {seen.listing.market.id[4:]: seen.status for seen in read_markets(connection, NOW + 2 * DAY)}
         assert read_newest_instant(connection, NOW) == NOW + timedelta(hours=2)

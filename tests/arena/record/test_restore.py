@@ -13,7 +13,6 @@ from arena.record.files.backup import backup, is_backup
 from arena.record.files.restore import RestoreResult, restore
 from arena.record.hashes import state_hash
 from arena.record.schema.database import connect, newest_schema_version, open_read_only
-from arena.record.write.cohorts import end_cohort
 from arena.verify import verify
 from arena.verify.content import verified_content
 from tests.arena.record.downgraded import of_version
@@ -74,7 +73,7 @@ def test_a_season_goes_on_in_a_restored_record(tmp_path: Path, other: Path) -> N
         made = backup(engine, tmp_path / "to", 1, NOW, verified_content)
     put(made.path, tmp_path / "new.db")
     with closing(OpenedRecord.at(tmp_path / "new.db")) as record:
-        record.write(end_cohort, record.cohorts()[0].id, NOW)
+        record.end(record.cohorts()[0].id, NOW)
         assert record.engine.connect().exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
 
 
@@ -99,7 +98,7 @@ def test_what_a_killed_writer_left_in_the_log_is_moved_aside_too(
     killed = tmp_path / "killed"
     killed.mkdir()
     with closing(OpenedRecord.at(other)) as record:
-        record.write(end_cohort, record.cohorts()[0].id, NOW)
+        record.end(record.cohorts()[0].id, NOW)
         for path in other.parent.glob("record.db*"):
             shutil.copy(path, killed)
     assert (killed / "record.db-wal").stat().st_size > 0

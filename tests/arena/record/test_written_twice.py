@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import select
 
 from agents.model import Call, CallError, Message, Prompt
-from arena.record.model.cohort import JobState
 from arena.record.model.incident import Incident
 from arena.record.model.reservation import (
     Budget,
@@ -17,13 +16,12 @@ from arena.record.model.reservation import (
     ReservationRequest,
     ReservationTerms,
 )
-from arena.record.queries.cohorts import read_calls
 from arena.record.schema.turn import CallRow
 from arena.record.schema.work import DeskKeyRow, IncidentRow, ReservationRow
 from arena.record.write.calls import add_call
 from arena.record.write.desk import open_desk_turn, put_desk_key
 from arena.record.write.evidence import GatheredEvidence, add_evidence, read_evidence
-from arena.record.write.operations import add_incident, put_job, read_jobs
+from arena.record.write.operations import add_incident
 from arena.record.write.reservations import free_reservation, read_pauses, reserve
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
@@ -80,8 +78,8 @@ def test_an_article_that_is_gathered_again_is_there_once(record: OpenedRecord) -
 
 def test_a_job_has_one_state_the_last(record: OpenedRecord) -> None:
     for failures in (1, 2):
-        record.write(put_job, JobState("marks", NOW, NOW, NOW, failures))
-    assert record.read(read_jobs)["marks"].failures == 2
+        record.put_job("marks", NOW, NOW, NOW, failures)
+    assert record.jobs()["marks"].failures == 2
 
 
 def test_an_incident_is_told_once(record: OpenedRecord) -> None:
@@ -104,7 +102,7 @@ def test_an_answer_that_is_kept_again_under_its_reservation_is_there_once(record
     answer = Call(Prompt((Message("user", "?"),)), "yes", cost=5)
     for _ in range(2):
         record.write_answer(add_call, 1, 1, 1, answer, NOW, place)
-    calls = record.read(read_calls, 1, [1])[1]
+    calls = record.calls(1, [1])[1]
     assert [call.reply for call in calls] == ["yes"]
 
 
