@@ -9,7 +9,10 @@ from typing import Any
 from sqlalchemy import Column, Connection, Engine
 
 from arena.record.hashes import state_hash
-from arena.record.schema.database import connect, open_read_only, reading
+from arena.record.model.columns import ForecastColumns
+from arena.record.queries.cohorts import StoredCohort, read_cohorts
+from arena.record.queries.forecasts import read_forecast_columns
+from arena.record.schema.database import READ_ONLY_OPTION, connect, open_read_only, reading
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
 
@@ -33,7 +36,27 @@ def read_only(record: str | Path, older: bool = False) -> Iterator[Connection]:
 def state_of(record: str | Path) -> str:
     """Return the state hash of the record at an address, which may be of an older version."""
     with read_only(record, older=True) as connection:
-        return state_hash(connection)
+        return hash_seen(connection)
+
+
+def hash_seen(connection: Connection) -> str:
+    """Return the hash of all facts that a connection sees."""
+    return state_hash(connection)
+
+
+def cohorts_seen(connection: Connection) -> list[StoredCohort]:
+    """Return the cohorts that a connection sees, oldest first."""
+    return read_cohorts(connection)
+
+
+def forecasts_seen(connection: Connection, cohort: int | None = None) -> ForecastColumns:
+    """Return all final forecasts that a connection sees as columns, or those of one cohort."""
+    return read_forecast_columns(connection, cohort)
+
+
+def only_reads(connection: Connection) -> bool:
+    """Tell whether a connection is one that changes nothing."""
+    return bool(connection.get_execution_options().get(READ_ONLY_OPTION))
 
 
 @contextmanager

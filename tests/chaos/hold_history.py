@@ -14,7 +14,8 @@ from tests.chaos.process_lives import ProcessLives
 from tests.chaos.record_watch import HoldSeen, RecordChange, TurnKey, TurnSeen
 
 LEASE = LEASE_LENGTH.total_seconds()
-LATEST_BEAT = 1.2 * HEARTBEAT_INTERVAL.total_seconds() + 5.0
+BEAT = HEARTBEAT_INTERVAL.total_seconds()
+LATEST_BEAT = 1.2 * BEAT + 5.0
 """Seconds after which a holder that nothing troubles has renewed what it holds."""
 
 MOST_TIMER_DRIFT = 0.02

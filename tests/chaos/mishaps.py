@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from arena.record.model.lease import HEARTBEAT_INTERVAL, LEASE_LENGTH
 from tests.chaos.database_faults import (
     COMMIT_CODES,
     FAULT_CODES,
@@ -11,9 +10,9 @@ from tests.chaos.database_faults import (
     ArmedFault,
     ArmedPause,
 )
+from tests.chaos.hold_history import BEAT, LEASE
 from tests.chaos.simulation import Mishap, Simulation
 
-LEASE = LEASE_LENGTH.total_seconds()
 LONGEST_PAUSE = 10 * LEASE
 LONGEST_FAULT = 12.0
 LONGEST_FULL = 45.0
@@ -88,7 +87,7 @@ def suspend_at(season: Simulation) -> None:
 
 def race_for_turn(season: Simulation) -> None:
     """Let a process write a turn just before another, which saw it silent for a lease, takes it over."""
-    interval = HEARTBEAT_INTERVAL.total_seconds()
+    interval = BEAT
     season.database.pauses.append(
         ArmedPause("begin", "add_turns", 2 * LEASE, then=partial(_expect_successor, season, interval))
     )

@@ -12,13 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena.calls.recorded_ask import DATABASE_WAITS
-from arena.record.model.lease import LEASE_LENGTH
-from tests.chaos.hold_history import HoldHistory
+from tests.chaos.hold_history import LEASE, HoldHistory
 from tests.chaos.process_lives import ProcessLives
 from tests.chaos.record_reads import Broken
 from tests.chaos.record_watch import CallSeen, RecordChange, RecordWatch, TurnKey, TurnSeen
 
-LEASE = LEASE_LENGTH.total_seconds()
 LONGEST_KEEPING = 0.8 * sum(DATABASE_WAITS)
 """Seconds for which a database must be away before an answer may be lost."""
 ANSWER_CODES = (None, "declined")

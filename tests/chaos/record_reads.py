@@ -6,9 +6,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from arena.record.hashes import state_hash
 from arena.verify import verify
-from tests.rows import read_only
+from tests.rows import hash_seen, read_only
 
 
 class Broken(AssertionError):
@@ -50,4 +49,4 @@ def state_of(file: Path) -> str:
         if differences:
             raise Broken(f"verify: {differences[0]}")
 
-        return state_hash(connection)
+        return hash_seen(connection)

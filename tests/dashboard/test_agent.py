@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import Connection
 from streamlit.testing.v1 import AppTest
 
-from arena.record.queries.cohorts import read_cohorts
 from arena.scores.comparisons import COMPARISONS
 from arena.scores.leaderboard import read_leaderboard, read_scores
 from arena.scores.profiles.detailed_profile import PROFILE, read_notable_forecasts
@@ -41,7 +40,7 @@ from tests.dashboard.records import shared
 from tests.dashboard.test_publish import a_line, told_of
 from tests.records.full_record import build
 from tests.records.seasons import HOSTILE, play
-from tests.rows import read_only
+from tests.rows import cohorts_seen, read_only
 
 NAMES = ["random", "oracle", HOSTILE]
 
@@ -150,7 +149,7 @@ def test_of_a_cohort_without_it_an_agent_is_shown_over_all_its_own(tmp_path: Pat
     play(tmp_path, agents=["{kind: constant}"], times=1)
     record = play(tmp_path, agents=["{kind: constant}", "{kind: random}"])
     with read_only(record) as connection:
-        line_ups = [set(stored.entrant_ids) for stored in read_cohorts(connection)]
+        line_ups = [set(stored.entrant_ids) for stored in cohorts_seen(connection)]
     assert line_ups == [{"constant"}, {"constant", "random"}]
     page = show("agent", record, agent="random", cohort="1")
     assert page.title[0].value == "random"
@@ -225,7 +224,7 @@ def test_the_curve_is_the_sum_of_the_newest_marks_of_all_accounts(connection: Co
         one.cohort.number: [
             mark for mark in read_equity_curves(connection, one.cohort.number) if mark.agent == name
         ]
-        for one in read_cohorts(connection)
+        for one in cohorts_seen(connection)
     }
     curve = read_summed_curves(connection, [name], 200)[name]
     for point in curve:

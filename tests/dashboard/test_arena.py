@@ -12,7 +12,6 @@ import pytest
 from sqlalchemy.event import listen
 
 from arena.errors import far_text
-from arena.record.queries.cohorts import read_cohorts
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, percent_of_price, read_leaderboard
 from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.comparisons.duel_evidence import PairEvidence
@@ -59,7 +58,7 @@ from dashboard.words import count, day, plain, written
 from tests.dashboard.opening import Show, markup, tables, tables_of, words
 from tests.dashboard.records import shared
 from tests.records.seasons import HOSTILE
-from tests.rows import read_only
+from tests.rows import cohorts_seen, read_only
 
 DAY = 86_400.0
 START = datetime(2026, 1, 4, tzinfo=UTC).timestamp()
@@ -312,7 +311,7 @@ def test_a_cohort_in_which_all_failed_quotes_its_own_turns(
 def test_what_is_held_reads_the_cohorts_once_however_many_play(demo: Path) -> None:
     statements: list[str] = []
     with read_only(demo) as connection:
-        still_open = [stored for stored in read_cohorts(connection) if stored.ended_at is None]
+        still_open = [stored for stored in cohorts_seen(connection) if stored.ended_at is None]
         listen(connection, "before_cursor_execute", lambda *sent: statements.append(sent[2]))
         assert read_all_holdings(connection)
     assert len(still_open) > 1

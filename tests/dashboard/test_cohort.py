@@ -13,7 +13,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from arena.cohorts.diff import changes_in_words, cohort_changes
-from arena.record.queries.cohorts import read_cohorts
 from arena.scores.leaderboard import compute_leaderboard, read_leaderboard
 from arena.scores.rules import brier, returns
 from dashboard.board import BASE
@@ -26,7 +25,7 @@ from markets.millionths import ONE
 from portfolio.rules import REALISTIC
 from tests.dashboard.opening import Show, markup, tables, words
 from tests.dashboard.records import shared
-from tests.rows import read_only
+from tests.rows import cohorts_seen, read_only
 
 
 def test_the_founding_texts_scores_are_in_its_words(season: Path, show: Show) -> None:
@@ -81,7 +80,7 @@ def test_it_says_what_differs_from_the_cohort_before(season: Path, show: Show) -
     page = show("cohort", season, cohort="2")
     said = words(page)
     with read_only(season) as connection:
-        first, second = (stored.cohort for stored in read_cohorts(connection))
+        first, second = (stored.cohort for stored in cohorts_seen(connection))
     lines = changes_in_words(cohort_changes(first, second))
     assert not lines
     [rules] = [fold for fold in page.expander if fold.label.startswith("How this cohort plays")]

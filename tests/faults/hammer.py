@@ -13,7 +13,6 @@ from random import Random
 from agents.model import Call, Message, Prompt
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations
-from arena.record.model.lease import holder_name
 from arena.record.model.reservation import Budget, Payer, Scope
 from arena.rounds.turns import ask_of_player
 from arena.rounds.world import Player
@@ -39,7 +38,7 @@ def work(
     reservations = CallReservations(
         Budget(limits=limits), RateLimiter(8, per_provider, Random(f"waits {number}")), record
     )
-    world = replace(a_world(LittleVenue(), {}), reservations=reservations, holder=holder_name())
+    world = replace(a_world(LittleVenue(), {}), reservations=reservations)
     told = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     async def answer(prompt: Prompt) -> Call:
@@ -78,7 +77,7 @@ def hang(address: str, sign: str) -> None:
     """Make one call that never ends, and leave a sign once it is under way."""
     record = OpenedRecord.at(address)
     reservations = CallReservations(Budget(limits={"arena": 10 * COST}), RateLimiter(), record)
-    world = replace(a_world(LittleVenue(), {}), reservations=reservations, holder=holder_name())
+    world = replace(a_world(LittleVenue(), {}), reservations=reservations)
 
     async def never(prompt: Prompt) -> Call:
         os.close(os.open(sign, os.O_CREAT))

@@ -12,13 +12,11 @@ from sqlalchemy import Connection, event
 
 from arena.cohorts.freeze import plan_of
 from arena.config import load
-from arena.record.hashes import state_hash
-from arena.record.schema.database import READ_ONLY_OPTION
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
 from arena.verify.content import verified_content
 from tests.records.opened_record import OpenedRecord, opened_record
-from tests.rows import read_only
+from tests.rows import hash_seen, only_reads, read_only
 
 CONFIG = """\
 database: season.db
@@ -65,8 +63,8 @@ def witnessed(record: OpenedRecord, committing: Callable[[str], None]) -> None:
 
     @event.listens_for(record.engine, "commit")
     def tell(connection: Connection) -> None:
-        if not connection.get_execution_options().get(READ_ONLY_OPTION):
-            committing(state_hash(connection))
+        if not only_reads(connection):
+            committing(hash_seen(connection))
 
 
 def main() -> None:

@@ -16,14 +16,13 @@ from arena.errors import ArenaError
 from arena.operations.progress import RunEvent, RunProgress
 from arena.operations.run import Run, run
 from arena.record.queries.cohorts import StoredRound
-from arena.record.write.turn_queue import upgrade_queue
 from arena.rounds.dispatch import dispatch_to_workers
 from arena.rounds.world import Dispatch
 from tests.builders import NOW
 from tests.faults.postgresql_proxy import Fault, PostgreSqlProxy, proxied
 from tests.program.rehearsal import SUNDAY, clock_at
 from tests.records.little_world import a_cohort, begun
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import make_queue, opened_record
 
 CONFIG = """\
 markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 3, markets: 10, events: 3}}}}
@@ -130,5 +129,5 @@ def test_cut_off_at_any_statement_as_the_queue_is_made_it_says_so(
         for skipped in range(14):  # the last one makes all tables
             proxy.do(Fault("unanswered", "", skipped=skipped))
             with pytest.raises(ArenaError, match="can't be reached"):
-                upgrade_queue(database, make=True)
-        assert upgrade_queue(database, make=True)
+                make_queue(database)
+        assert make_queue(database)

@@ -2,25 +2,16 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
 from procrastinate import App
 from sqlalchemy import event
 
-from arena.calls.reservations import new_reservation_id
 from arena.operations.leader import LEASE, LOOK, take_lead
 from arena.record.model.lease import HEARTBEAT_INTERVAL, LEASE_LENGTH, Watch
-from arena.record.model.reservation import (
-    Budget,
-    Payer,
-    ProviderBusy,
-    Reservation,
-    ReservationRequest,
-    ReservationTerms,
-)
-from arena.record.write.reservations import renew_reservations, reserve
+from arena.record.write.reservations import renew_reservations
 from arena.record.write.turn_queue import (
     HEARTBEAT_SECONDS,
     SILENCE,
@@ -32,7 +23,6 @@ from arena.record.write.turn_queue import (
 )
 from arena.record.write.turns import claim_turns, renew_claims
 from arena.rounds.round import play_round
-from tests.builders import NOW
 from tests.faults.test_late import Model, facts, waiting, worker
 from tests.program.clocks import SteppedClock, step_server
 from tests.records.opened_record import OpenedRecord, opened_record
@@ -68,7 +58,7 @@ def clocks(database: str, record: OpenedRecord) -> Iterator[Clocks]:
     """What another process sees of `record`, whose database has a clock that can be stepped."""
     stepped, timer = SteppedClock(), Timer()
     with opened_record(database) as opened:
-        other = replace(opened, watch=Watch(timer))
+        other = opened.timed_by(timer)
 
         def step(seconds: int) -> None:
             stepped.seconds = seconds
@@ -94,11 +84,7 @@ def take(record: OpenedRecord, what: str, holder: str) -> bool:
     if what == "lead":
         return take_lead(record, holder) is not None
 
-    request = ReservationRequest(Payer(1, 1), "somewhere", 5, holder, NOW)
-    terms = ReservationTerms(Budget(), 1, record.watch.is_over)
-    answer = record.write_unfenced(reserve, request, terms, new_reservation_id())
-    assert isinstance(answer, Reservation | ProviderBusy)
-    return isinstance(answer, Reservation)
+    return record.reserve(holder, 5, most=1) is not None
 
 
 def renew(record: OpenedRecord, what: str) -> None:

@@ -13,8 +13,6 @@ from agents.model import Call, Message, Prompt
 from arena.cohorts.freeze import plan_of
 from arena.config import Config, load
 from arena.errors import ArenaError
-from arena.record.hashes import state_hash
-from arena.record.schema.database import READ_ONLY_OPTION
 from arena.record.write.calls import add_call
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_time
@@ -24,6 +22,7 @@ from tests.builders import NOW
 from tests.faults.test_every_statement import CONFIG, Fate, watched_players
 from tests.records.little_world import with_players
 from tests.records.opened_record import OpenedRecord, opened_record
+from tests.rows import hash_seen, only_reads
 
 PROMPT = Prompt((Message("user", "?"),))
 
@@ -43,7 +42,7 @@ class Cuts:
         event.listen(self.record.engine, "commit", self._commit)
 
     def _commit(self, connection: Connection) -> None:
-        if connection.get_execution_options().get(READ_ONLY_OPTION):
+        if only_reads(connection):
             return
         self.commits += 1
         if self.commits != self.left:
@@ -87,7 +86,7 @@ def played(config: Config, left: int = 0, takes_effect: bool = False) -> tuple[C
         with record.reading() as connection:
             left_over = connection.exec_driver_sql("SELECT count(*) FROM reservation").scalar_one()
             calls = connection.exec_driver_sql("SELECT count(*) FROM call").scalar_one()
-            found = {"hash": state_hash(connection), "differences": verify(connection)}
+            found = {"hash": hash_seen(connection), "differences": verify(connection)}
     asked: Counter[Prompt] = fate.asked
     return cuts, found | {"asked": asked, "calls": calls, "reservations": left_over}
 

@@ -13,12 +13,11 @@ from agents.model import Ask, Call, Decision, Message, Prompt, View
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations
 from arena.record.model.reservation import Budget
-from arena.rounds.round import play_round, take_snapshot
-from arena.rounds.settlement import settle_cohort
+from arena.rounds.round import play_round
 from arena.rounds.world import Player, World
 from arena.verify import verify
 from tests.builders import NOW, RAIN, a_bet
-from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live, turns_of
+from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live, open_round, turns_of
 from tests.records.opened_record import OpenedRecord, opened_record
 
 HOUR = timedelta(hours=1)
@@ -65,13 +64,7 @@ def waiting(database: str, *names: str) -> Iterator[OpenedRecord]:
     """A record with a live round that has its snapshot and waits for its turns; it agrees with itself."""
     with opened_record(database) as record:
         stored = begun(record, live(a_cohort(names)))
-        world = a_world(LittleVenue(), {})
-
-        async def opened() -> None:
-            await settle_cohort(stored, NOW, world, record)
-            record.keep_snapshot(stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)
-
-        asyncio.run(opened())
+        open_round(stored, a_world(LittleVenue(), {}), record)
         yield record
         assert record.read(verify) == []
 

@@ -5,21 +5,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
-from agents.model import Call, Decision, Prompt
-from arena.cohorts.freeze import code_version
-from arena.record.model.cohort import Turn
-from arena.record.queries.cohorts import StoredCohort, StoredRound
-from arena.record.write.turn_queue import TurnJob
-from arena.record.write.turns import TurnUnderClaim
+from agents.model import Call, Prompt
 from arena.rounds.round import close_round, play_round
 from arena.rounds.worker import OnTurn, once_at_a_time, play_job
 from arena.rounds.world import MissingTurns
 from tests.builders import NOW
 from tests.faults.test_late import HOUR, Model, facts, waiting, worker
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live
-from tests.records.opened_record import opened_record
+from tests.records.opened_record import a_turn_job, opened_record
 
-JOB = TurnJob(1, 1, ("ann",), code_version())
+JOB = a_turn_job("ann")
 
 
 def tell_to(outcomes: list[str]) -> OnTurn:
@@ -34,8 +29,8 @@ def test_workers_play_a_round_that_is_caught_up_a_day_later(database: str) -> No
         scheduler, outcomes = replace(a_world(LittleVenue(), {}, now=NOW + day), dispatch=None), list[str]()
 
         async def dispatch(
-            _stored: StoredCohort,
-            _round: StoredRound,
+            _stored: object,
+            _round: object,
             names: Sequence[str],
             missing: MissingTurns,
             _again: bool,
@@ -120,7 +115,6 @@ def test_a_turn_that_failed_is_played_no_more_once_its_round_was_closed(database
         asyncio.run(play_job(JOB, tell_to(outcomes), worker(record, "a", Slow()), record))
         assert outcomes == ["not played: done, or taken by another worker"]
         token = record.claim(1, [1], "a.invalid/1/x", gone=True)[1]
-        again = TurnUnderClaim(1, token, Turn("ann", 10_000_000_000, Decision()))
-        assert record.add_turns(1, (1, 1), [again], "test") == set()
+        assert not record.decide_nothing(1, token, cash=10_000_000_000)
         assert record.turn_statuses(1) == {1: "failed"}
         assert facts(record) == {"call": 1, "turn": 1, "fill": 0, "entry": 1, "reservation": 1}

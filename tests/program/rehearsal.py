@@ -9,9 +9,9 @@ from typing import Any
 from arena.clock import PretendedClock
 from arena.operations.progress import RunEvent, RunProgress
 from arena.operations.run import Run, run
-from arena.record.hashes import state_hash
 from arena.verify import verify
 from tests.records.opened_record import OpenedRecord
+from tests.rows import hash_seen
 from tests.trusted import load_trusted
 
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
@@ -67,7 +67,7 @@ def content_at(place: str) -> dict[str, Any]:
     opened = OpenedRecord.at(place)
     try:
         with opened.reading() as connection:
-            found = {"hash": state_hash(connection), "differences": verify(connection)}
+            found = {"hash": hash_seen(connection), "differences": verify(connection)}
             marks = connection.exec_driver_sql("SELECT count(*), sum(cash + value) FROM mark").one()
         ended = [(stored.cohort.number, stored.ended_at) for stored in opened.cohorts()]
         return found | opened.fact_counts() | {"marks": tuple(marks), "ended": ended}

@@ -13,7 +13,8 @@ from arena.record.model.incident import RecordedIncident
 from arena.record.model.lease import holder_name
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.write.sync import VenueSource
-from arena.rounds.round import play_round
+from arena.rounds.round import play_round, take_snapshot
+from arena.rounds.settlement import settle_cohort
 from arena.rounds.world import Player, World
 from markets.model import Listing, MarketId, Resolution
 from markets.universe import Universe
@@ -182,6 +183,16 @@ def with_players(world: World, change: Callable[[Player, str], Player]) -> World
     """Return a world whose players are changed, each with its agent's name in hand."""
     players = world.player
     return replace(world, player=lambda cohort, entrant: change(players(cohort, entrant), entrant.name))
+
+
+def open_round(stored: StoredCohort, world: World, record: OpenedRecord) -> None:
+    """Play the first round up to its snapshot, as a process leaves it that is killed there."""
+
+    async def look() -> None:
+        await settle_cohort(stored, NOW, world, record)
+        record.keep_snapshot(stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)
+
+    asyncio.run(look())
 
 
 def turns_of(report: RoundReport) -> dict[str, Turn]:

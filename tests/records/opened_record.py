@@ -9,20 +9,21 @@ from typing import Any, Self
 
 import pytest
 
-from agents.model import Call
+from agents.model import Call, Decision
 from arena.calls.reservations import new_reservation_id
+from arena.cohorts.freeze import code_version
 from arena.record.files.backup import Backup, backup_to
 from arena.record.files.restore import move_record
 from arena.record.hashes import state_hash
-from arena.record.model.cohort import Cohort, JobState
+from arena.record.model.cohort import Cohort, JobState, Turn
 from arena.record.model.columns import ForecastColumns
 from arena.record.model.incident import Incident, RecordedIncident
 from arena.record.model.lease import Watch
 from arena.record.model.reservation import (
     Budget,
     Payer,
+    ProviderBusy,
     Reservation,
-    ReservationAnswer,
     ReservationRequest,
     ReservationTerms,
     Scope,
@@ -45,6 +46,7 @@ from arena.record.schema import database
 from arena.record.schema.database import connect
 from arena.record.write.calls import add_call
 from arena.record.write.cohorts import add_cohort, add_snapshot, end_cohort, pause_cohort, stop_cohort
+from arena.record.write.desk import answer_desk_turn, open_desk_turn
 from arena.record.write.heads import add_head, read_heads_after
 from arena.record.write.listings import prune_quotes
 from arena.record.write.operations import (
@@ -58,10 +60,11 @@ from arena.record.write.operations import (
     take_lease,
 )
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
-from arena.record.write.reservations import read_pauses, read_spent, reserve
+from arena.record.write.reservations import lose_reservations, read_pauses, read_spent, reserve
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
-from arena.record.write.turns import claim_turns, release_claims
+from arena.record.write.turn_queue import TurnJob, upgrade_queue
+from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims
 from arena.verify.content import verified_content
 from markets.model import Listing, MarketId, Resolution, Snapshot
 from markets.venue import QuarantinedRecord
@@ -202,6 +205,11 @@ class OpenedRecord(Record):
         """Claim turns, and return the token of each that is got: those of others only if they are gone."""
         return self.write(claim_turns, round_id, entrant_ids, holder, lambda _: gone)
 
+    def decide_nothing(self, entrant_id: int, token: int, name: str = "ann", cash: int = 0) -> bool:
+        """Write an empty turn of the first round under a claim, and tell whether the claim still held."""
+        turn = TurnUnderClaim(entrant_id, token, Turn(name, cash, Decision()))
+        return bool(self.add_turns(1, (1, 1), [turn], "test"))
+
     def release(self, round_id: int, entrant_ids: Sequence[int]) -> None:
         """Let go of claims on turns."""
         self.write_unfenced(release_claims, round_id, entrant_ids)
@@ -218,13 +226,28 @@ class OpenedRecord(Record):
         """Return the same record, which goes by this timer to tell who is silent."""
         return replace(self, watch=Watch(timer))
 
-    def reserve(
-        self, holder: str, worst: int = 1, *, provider: str = "x", most: int = 9
-    ) -> ReservationAnswer:
-        """Reserve money and a provider's room for a call of the first turn, by somebody at work."""
-        request = ReservationRequest(Payer(1, 1), provider, worst, holder, NOW)
+    def reserve(self, holder: str, worst: int = 1, *, most: int = 9, number: int | None = None) -> int | None:
+        """Reserve money and a provider's room for a call of the first turn, unless `most` calls have it all.
+
+        Return the number of the reservation, or None where the provider is busy.
+        """
+        request = ReservationRequest(Payer(1, 1), "x", worst, holder, NOW)
         terms = ReservationTerms(Budget(), most, self.watch.is_over)
-        return self.write_unfenced(reserve, request, terms, new_reservation_id())
+        answer = self.write_unfenced(reserve, request, terms, number or new_reservation_id())
+        assert isinstance(answer, Reservation | ProviderBusy)
+        return answer.id if isinstance(answer, Reservation) else None
+
+    def lose(self, reservations: Collection[int]) -> None:
+        """Give up calls whose answers nobody waits for any more."""
+        self.write_unfenced(lose_reservations, reservations)
+
+    def answer_at_desk(self, entrant_id: int, round_id: int, text: str) -> bool:
+        """Answer a turn at the desk, and tell whether it was still open."""
+        return self.write_answer(answer_desk_turn, entrant_id, round_id, text)
+
+    def open_at_desk(self, entrant_id: int, round_id: int, seconds: float) -> None:
+        """Open a turn at the desk, with an empty view."""
+        self.write(open_desk_turn, entrant_id, round_id, "{}", seconds)
 
     def spent(self, scope: Scope, since: datetime = NOW) -> int:
         """Return what the first turn sees spent or reserved in a scope: round, agent, day or arena."""
@@ -299,3 +322,13 @@ def moved(place: Path, to: str) -> str:
 def wait_at_most(milliseconds: int, patch: pytest.MonkeyPatch) -> None:
     """Let nobody wait longer than this for a record that somebody else has locked."""
     patch.setattr(database, "BUSY_MS", milliseconds)
+
+
+def make_queue(address: str) -> bool:
+    """Make the tables of the queue of turns beside a record on a server; tell whether they are up to date."""
+    return upgrade_queue(address, make=True)
+
+
+def a_turn_job(*agents: str, again: bool = False) -> TurnJob:
+    """Return the job of playing these agents' turns of the first round, by this version of the code."""
+    return TurnJob(1, 1, agents, code_version(), again)

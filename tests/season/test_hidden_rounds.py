@@ -16,14 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.record.queries.forecasts import read_forecast_columns
 from arena.scores.leaderboard import LEADERBOARD
 from arena.scores.metaculus_scores import read_known
 from tests.program.rehearsal import rows
 from tests.program.running import AGREES, arena, arena_json, demo_config, loaded, simulated_config
 from tests.provider.server import FaultyProvider, faulty
 from tests.records.tampering import tamper
-from tests.rows import read_only
+from tests.rows import forecasts_seen, read_only
 from tests.season.test_desk import Guest, bets, desk
 from tests.season.test_killed import check_ends_as_if_unbroken
 from tests.season.test_tools import curious
@@ -323,7 +322,7 @@ def test_what_was_computed_in_the_hidden_period_is_stale_after_it(begun: Path, t
 def takes_by_loops(folder: Path) -> dict[str, float]:
     """Return takes of the seed's tournament, market by market and span by span, from the record's columns."""
     with read_only(folder / "demo.db") as connection:
-        columns = read_forecast_columns(connection, 1)
+        columns = forecasts_seen(connection, 1)
         known = read_known(connection, columns)[columns.market]
     by_market: dict[int, list[int]] = defaultdict(list)
     for row in np.flatnonzero(columns.outcome >= 0).tolist():

@@ -15,7 +15,6 @@ from arena.operations import jobs
 from arena.operations.progress import RunEvent
 from arena.operations.run import Run, run
 from arena.operations.status import read_status
-from arena.record.model.cohort import RoundReport
 from arena.rounds.round import play_round
 from tests.program.rehearsal import content, rows
 from tests.provider.replies import BEHAVIOURS, fails
@@ -119,7 +118,7 @@ def broken_rounds(faults: list[type[BaseException]], first: int) -> PlayStep:
     """Play rounds, but raise these faults as the round of that number in order is to be played."""
     calls: list[int] = []
 
-    async def broken(*words: Any) -> RoundReport:
+    async def broken(*words: Any) -> Any:
         calls.append(len(calls) + 1)
         if len(calls) >= first and faults:
             raise faults.pop()("Database error.")

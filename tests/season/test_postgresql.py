@@ -12,14 +12,10 @@ import pytest
 from arena.cohorts.schedule import Expected
 from arena.operations.incidents import note_rounds, note_venue
 from arena.operations.status import read_status, status_data
-from arena.record.hashes import round_heads, state_hash
+from arena.record.hashes import round_heads
 from arena.record.queries.markets import read_quotes_as_of
 from arena.record.queries.progress import read_played_turns
-from arena.record.schema.chain import HeadRow
-from arena.record.schema.typed import select
 from arena.record.write.evidence import read_evidence
-from arena.record.write.operations import read_untold, record_delivery
-from arena.record.write.quarantine import read_quarantine
 from arena.record.write.sync import markets_gone_since
 from arena.rounds.season import cohort_overviews as seen
 from arena.verify import verify
@@ -28,6 +24,7 @@ from tests.builders import NOW
 from tests.program.running import AGREES, arena_json, demo_config
 from tests.records.full_record import DEW, FOG, MIST, build, watch
 from tests.records.opened_record import opened_record
+from tests.rows import hash_seen
 
 LINE_UP = """\
   - kind: market
@@ -104,7 +101,7 @@ def test_a_watched_venue_reads_the_same_on_both_databases(
                 found.append(
                     (
                         prices,
-                        read_quarantine(connection),
+                        record.quarantined(),
                         record.read(markets_gone_since, NOW - timedelta(days=99)),
                     )
                 )
@@ -134,8 +131,8 @@ def test_evidence_and_cohorts_read_the_same_on_both_databases(
                 sealed = [round_heads(opened, stored.id) for stored in record.cohorts()]
                 glances = [(x.state, x.next_at, x.open, x.profits) for x in seen(opened, 5, NOW)]
                 turns = [read_played_turns(opened, stored.id) for stored in record.cohorts()]
-                chain = opened.scalars(select(HeadRow.hash).order_by(HeadRow.number)).all()
-                found.append((state_hash(opened), evidence, sealed, glances, turns, chain))
+                chain = [head["hash"] for head in record.heads()]
+                found.append((hash_seen(opened), evidence, sealed, glances, turns, chain))
             record.stop(record.cohorts()[1].id, NOW)
     assert found[0] == found[1]
     assert any(found[0][1])
@@ -168,8 +165,8 @@ def test_the_status_and_what_is_told_are_the_same_on_both_databases(
                 note_rounds(record, NOW)
                 note_venue(record, "100%", NOW, VenueError("timeout", "…"))
             note_venue(record, "100_", NOW, None)
-            first, *rest = read_untold(record.engine, NOW + timedelta(days=1), 9)
-            record_delivery(record.engine, first.id, NOW, None)
+            first, *rest = record.untold(NOW + timedelta(days=1))
+            record.tell(first.id, NOW)
             note_venue(record, "100%", NOW, None)
             with record.reading() as opened:
                 found.append(

@@ -9,7 +9,6 @@ import pytest
 
 from arena.operations.progress import RunEvent
 from arena.operations.run import Run
-from arena.record.hashes import state_hash
 from arena.record.write.evidence import read_gathered
 from markets.model import MarketId
 from tests.arena.forms.test_autocast import ALL
@@ -17,6 +16,7 @@ from tests.program.command_line import ROOT
 from tests.program.rehearsal import clock_at, rehearse
 from tests.program.running import AGREES, arena, arena_json
 from tests.records.opened_record import opened_record
+from tests.rows import hash_seen
 from tests.season.answering import write_answering
 
 CONFIG = """\
@@ -46,7 +46,7 @@ def a_season(
 def hash_of(folder: Path) -> str:
     """Return the hash of what the record of a folder holds."""
     with opened_record(folder / "arena.db") as record, record.reading() as connection:
-        return state_hash(connection)
+        return hash_seen(connection)
 
 
 def ends_of(folder: Path, *own_ids: str) -> list[tuple[int, int | None, str]]:

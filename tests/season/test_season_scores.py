@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 
 from arena.record.model.columns import ForecastColumns
-from arena.record.queries.forecasts import read_forecast_columns
 from arena.scores.metaculus_scores import read_known
 from tests.program.running import arena, arena_json
 from tests.records.demo import six_rounds
-from tests.rows import read_only
+from tests.rows import forecasts_seen, read_only
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +185,7 @@ def test_only_the_hidden_rounds_of_a_cohort_count(season: Path, hidden: int) -> 
     found = asked(season, "score", cup_of(season, f"pool: 1000\nform: peer\nhidden: {hidden}"), "--sweep")
     outside = {row["forecaster"] for row in found["rows"] if row["excluded"]}
     with read_only(season / "demo.db") as connection:
-        rows = read_forecast_columns(connection, 1)
+        rows = forecasts_seen(connection, 1)
         columns = replace(rows, known=read_known(connection, rows)[rows.market])
     scores = {row["forecaster"]: row["score"] for row in found["rows"]}
     assert scores == pytest.approx(peers_by_loops(columns, outside, hidden))

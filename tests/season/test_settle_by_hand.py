@@ -13,9 +13,6 @@ from agents.model import Decision
 from arena.operations.incidents import note_job, note_played, note_unsettled
 from arena.operations.status import read_status_by_config
 from arena.operations.today import read_tasks
-from arena.record.model.cohort import Cohort
-from arena.record.queries.cohorts import StoredCohort
-from arena.record.write.operations import read_untold
 from arena.rounds.round import play_round, track_cohort
 from arena.rounds.settled_by_hand import HandSettlement, settle_by_hand
 from arena.verify import verify
@@ -41,7 +38,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     record = OpenedRecord.at(tmp_path / "arena.db")
     venue = LittleVenue(closes_at=NOW + 3 * DAY)
     stored = begun_live(record, "ann", "bob")
-    play(stored, 1, venue, record)
+    play(stored.id, 1, venue, record)
     record.close()
     yield tmp_path
     with closing(opened(tmp_path)) as record, record.reading() as connection:
@@ -52,7 +49,8 @@ def opened(folder: Path) -> OpenedRecord:
     return OpenedRecord.at(folder / "arena.db")
 
 
-def play(stored: StoredCohort, number: int, venue: LittleVenue, record: OpenedRecord) -> None:
+def play(cohort_id: int, number: int, venue: LittleVenue, record: OpenedRecord) -> None:
+    stored = record.cohort(cohort_id)
     world = a_world(venue, BUYERS, now=stored.cohort.calendar.time(number))
     asyncio.run(play_round(stored, number, world, record))
 
@@ -98,9 +96,7 @@ def test_a_held_market_is_told_two_weeks_after_it_closed_until_it_is_settled(fol
             note_job(record, "resolutions", "little", closed + days * DAY, None)
         note_played(record, "little", NOW, closed + 16 * DAY, None)
         assert noted(record) == [(words, None)]
-        assert [one.kind for one, *_ in [(x.incident,) for x in read_untold(record.engine, closed, 9)]] == [
-            "market_unsettled"
-        ]
+        assert [told.incident.kind for told in record.untold(closed)] == ["market_unsettled"]
         with record.reading() as connection:
             status = read_status_by_config(connection, closed + 16 * DAY, None)
             tasks = read_tasks(connection, status)
@@ -118,7 +114,7 @@ def test_a_held_market_is_told_two_weeks_after_it_closed_until_it_is_settled(fol
 def test_a_market_that_was_closed_early_is_told_once_it_had_no_price_for_two_weeks(tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as record:
         stored = begun_live(record, "ann")
-        play(stored, 1, LittleVenue(closes_at=NOW + 99 * WEEK), record)
+        play(stored.id, 1, LittleVenue(closes_at=NOW + 99 * WEEK), record)
         note_unsettled(record, NOW + 5 * WEEK)
         assert noted(record) == [], "nobody has looked since: it may be open"
         look(tmp_path, NOW + WEEK, LittleVenue(closes_at=NOW + 99 * WEEK))
@@ -131,8 +127,8 @@ def test_a_market_that_was_closed_early_is_told_once_it_had_no_price_for_two_wee
 
 def test_what_is_made_up_or_held_by_nobody_is_not_told(tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as record:
-        cohort: Cohort = a_cohort(["ann"])
-        play(begun(record, cohort), 1, LittleVenue(closes_at=NOW + DAY), record)
+        cohort = a_cohort(["ann"])
+        play(begun(record, cohort).id, 1, LittleVenue(closes_at=NOW + DAY), record)
         note_unsettled(record, NOW + 9 * WEEK)
         assert noted(record) == []
 
@@ -140,7 +136,7 @@ def test_what_is_made_up_or_held_by_nobody_is_not_told(tmp_path: Path) -> None:
 def test_on_postgresql_they_are_told_and_decided_the_same(new_server_record: Callable[[], str]) -> None:
     with opened_record(new_server_record()) as record:
         stored = begun_live(record, "ann", "bob")
-        play(stored, 1, LittleVenue(closes_at=NOW + 3 * DAY), record)
+        play(stored.id, 1, LittleVenue(closes_at=NOW + 3 * DAY), record)
         note_unsettled(record, NOW + 17 * DAY)
         assert len(noted(record)) == 1
         first = HandSettlement(MarketId(RAIN), usd(1), WHY)
@@ -299,7 +295,7 @@ def test_an_open_market_and_one_of_another_world_are_refused(tmp_path: Path, sta
     closes_at = NOW + 900_000 * DAY if stamp == "live" else NOW + DAY
     with closing(opened(tmp_path)) as record:
         stored = begun(record, replace(a_cohort(["ann"]), stamp=stamp))
-        play(stored, 1, LittleVenue(closes_at=closes_at), record)
+        play(stored.id, 1, LittleVenue(closes_at=closes_at), record)
     told = settle(tmp_path, "--payout", "1", status=1)
     assert error_code(told) == code
 

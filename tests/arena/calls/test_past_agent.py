@@ -14,15 +14,11 @@ from arena.calls.rate_limit import ProviderLimit, RateLimiter
 from arena.calls.reservations import CallReservations
 from arena.errors import ArenaError
 from arena.record.model.reservation import (
-    Budget,
     Payer,
     ProviderBusy,
     Reservation,
     ReservationRequest,
-    ReservationTerms,
 )
-from arena.record.write.desk import answer_desk_turn
-from arena.record.write.reservations import reserve
 from arena.rounds.turns import ask_of_player
 from arena.rounds.world import Player
 from tests.builders import NOW
@@ -75,7 +71,7 @@ async def asked_at_the_desk(record: OpenedRecord, fault: ArenaError) -> Call:
     faults = [fault]
     asking = asyncio.create_task(DeskTurns().ask(QUESTION, payer, 30.0, record))
     await asyncio.sleep(0)  # the turn is opened
-    assert record.write_answer(answer_desk_turn, payer.entrant_id, payer.round_id, "Yes.")
+    assert record.answer_at_desk(payer.entrant_id, payer.round_id, "Yes.")
 
     @event.listens_for(record.engine, "begin")
     def fail(_connection: Connection) -> None:
@@ -99,8 +95,7 @@ def test_a_turn_at_the_desk_outlasts_a_record_that_was_away(record: OpenedRecord
 
 def test_room_that_a_process_elsewhere_has_is_not_taken(record: OpenedRecord) -> None:
     """It has just been seen, so it may live."""
-    taken = record.write(reserve, ELSEWHERE, ReservationTerms(Budget(), 1, lambda _: False), 1)
-    assert not isinstance(taken, ProviderBusy)
+    assert record.reserve(ELSEWHERE.holder, most=1) is not None
     reservations = CallReservations(limiter=RateLimiter(per_provider=1), record=record)
     here = replace(ELSEWHERE, holder="here.invalid/1/x")
 

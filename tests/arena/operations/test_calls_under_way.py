@@ -6,14 +6,10 @@ from pathlib import Path
 import pytest
 
 from arena.operations.status_queries import read_calls_under_way
-from arena.record.model.reservation import Budget, Payer, ReservationRequest, ReservationTerms
-from arena.record.write.reservations import lose_reservations, reserve
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.records.full_record import SUN, Season, a_cohort, the_book
 from tests.records.opened_record import OpenedRecord, opened_record
-
-TERMS = ReservationTerms(Budget(), 9, lambda _: False)
 
 
 @pytest.fixture
@@ -27,8 +23,8 @@ def record(tmp_path: Path) -> Iterator[OpenedRecord]:
 
 def test_a_call_of_a_worker_that_is_gone_is_lost_before_anybody_has_noticed(record: OpenedRecord) -> None:
     for number, holder in enumerate(("alive", "alive", "gone", "alive"), 1):
-        record.write(reserve, ReservationRequest(Payer(1, 1), "x", 10**number, holder, NOW), TERMS, number)
-    record.write(lose_reservations, [4])
+        record.reserve(holder, 10**number, number=number)
+    record.lose([4])
     found = record.read(read_calls_under_way, lambda holder: holder == "gone")
     assert (found.calls, found.worst) == (2, 110)
     assert (found.lost, found.lost_worst) == (2, 11_000)

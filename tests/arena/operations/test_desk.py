@@ -23,10 +23,7 @@ from arena.operations.desk import Desk, new_key, serve_desk
 from arena.operations.desk_queries import read_desk_turns, read_last_turns
 from arena.operations.http import MOST_WAITING, HttpRequest, HttpServer, serve_http
 from arena.record.model.cohort import Cohort, Entrant, Turn
-from arena.record.queries.cohorts import StoredCohort
 from arena.record.schema.dialects import FromNow, SecondsUntil
-from arena.record.schema.work import DeskTurnRow
-from arena.record.write.desk import answer_desk_turn, open_desk_turn
 from arena.rounds.round import close_round, play_round
 from arena.rounds.world import Player, World
 from arena.scores.leaderboard import read_scores
@@ -45,6 +42,7 @@ from tests.records.little_world import (
     says,
 )
 from tests.records.opened_record import OpenedRecord
+from tests.rows import TABLES
 
 SNOW = "sim:snow"
 Answer = tuple[int, Any]
@@ -104,7 +102,7 @@ def open_to_all(world: World) -> World:
 
 
 def played(
-    record: OpenedRecord, stored: StoredCohort, world: World, guests: Mapping[str, Guest], number: int = 1
+    record: OpenedRecord, world: World, guests: Mapping[str, Guest], number: int = 1
 ) -> dict[str, Turn]:
     """Return the turns of a round at which these guests come to a desk that is open meanwhile."""
 
@@ -118,7 +116,7 @@ def played(
             url = f"http://127.0.0.1:{await ports.get()}"
             http = await stack.enter_async_context(httpx.AsyncClient(base_url=url, trust_env=False))
             visits = [come(Visitor(http, new_key(record, name, NOW))) for name, come in guests.items()]
-            playing = asyncio.create_task(play_round(stored, number, world, record))
+            playing = asyncio.create_task(play_round(record.cohorts()[-1], number, world, record))
             await asyncio.gather(playing, *visits)
         stop.set()
         await serving
@@ -148,7 +146,7 @@ def either(request: pytest.FixtureRequest, empty: Path, tmp_path: Path) -> Itera
 def test_who_copies_the_live_price_at_the_deadline_has_no_skill(either: OpenedRecord) -> None:
     """It states what the venue says once all others have decided, and is filled by that too."""
     venue = LittleVenue()
-    stored = begun(either, live(from_outside(a_cohort(["bob", "copy"]), "copy")))
+    begun(either, live(from_outside(a_cohort(["bob", "copy"]), "copy")))
     world = open_to_all(a_world(venue, {"bob": says("0.5", ("100", RAIN))}))
 
     async def copies(guest: Visitor) -> None:
@@ -161,7 +159,7 @@ def test_who_copies_the_live_price_at_the_deadline_has_no_skill(either: OpenedRe
         assert preview["fills"][0]["shares"] == pytest.approx(100 / 0.41, abs=1e-5)
         assert (await guest.send(now | {"bets": [bet]}))[1]["accepted"]
 
-    turns = played(either, stored, world, {"copy": copies})
+    turns = played(either, world, {"copy": copies})
     assert [level.price for fill in turns["copy"].fills for level in fill.levels] == [usd("0.46")]
     assert [level.price for fill in turns["bob"].fills for level in fill.levels] == [usd("0.41")]
     venue.endings += [a_resolution("1", market, at=NOW + WEEK / 2) for market in (RAIN, SNOW)]
@@ -174,7 +172,7 @@ def test_who_copies_the_live_price_at_the_deadline_has_no_skill(either: OpenedRe
         assert (turn["turn"], turn["status"], len(turn["fills"])) == ("1-1", "played", 1)
         assert (await guest.send({"version": 1, "forecasts": []}, "1-2"))[0] == 200
 
-    played(either, stored, later, {"copy": reads}, 2)
+    played(either, later, {"copy": reads}, 2)
     skills = {row.agent: row.skill for row in either.read(read_scores)}
     assert skills["copy"] == 0
     assert skills["bob"] != 0
@@ -183,7 +181,7 @@ def test_who_copies_the_live_price_at_the_deadline_has_no_skill(either: OpenedRe
 def test_a_decision_counts_once_and_in_time(either: OpenedRecord) -> None:
     cohort = a_cohort(["ann", "bob"])
     apart = from_outside(from_outside(cohort, "ann"), "bob", wait=0.3)
-    stored = begun(either, apart)
+    begun(either, apart)
     saw = dict[str, Any]()
 
     async def ann(guest: Visitor) -> None:
@@ -206,7 +204,7 @@ def test_a_decision_counts_once_and_in_time(either: OpenedRecord) -> None:
         await guest.turn(wanted=False)
         assert (await guest.send(forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})))[0] == 410
 
-    turns = played(either, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": ann, "bob": bob})
+    turns = played(either, open_to_all(a_world(LittleVenue(), {})), {"ann": ann, "bob": bob})
     assert (turns["bob"].decision.status, turns["bob"].decision.note) == ("late", "no answer within 0.3 s")
     assert [x.millionths for x in turns["ann"].decision.forecasts] == [300_000, 300_000]
     assert saw["ann"]["seed"] != saw["bob"]["seed"]
@@ -222,7 +220,7 @@ WRONG = [
 
 
 def test_a_decision_without_a_usable_item_leaves_the_turn_open(either: OpenedRecord) -> None:
-    stored = begun(either, from_outside(a_cohort(["ann"]), "ann"))
+    begun(either, from_outside(a_cohort(["ann"]), "ann"))
 
     async def sends(guest: Visitor) -> None:
         turn = await guest.turn()
@@ -241,12 +239,12 @@ def test_a_decision_without_a_usable_item_leaves_the_turn_open(either: OpenedRec
         assert 'unknown key "p"' in answer["refused"][0]["message"]
         assert await guest.send(right) == (status, answer)
 
-    turns = played(either, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": sends})
+    turns = played(either, open_to_all(a_world(LittleVenue(), {})), {"ann": sends})
     assert (turns["ann"].decision.status, len(turns["ann"].decision.forecasts)) == ("played", 2)
 
 
 def test_who_asks_otherwise_is_told_what_to_do(record: OpenedRecord) -> None:
-    stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
+    begun(record, from_outside(a_cohort(["ann"]), "ann"))
 
     async def asks(guest: Visitor) -> None:
         turn = await guest.turn()
@@ -269,13 +267,13 @@ def test_who_asks_otherwise_is_told_what_to_do(record: OpenedRecord) -> None:
         assert all(body["error"]["mend"] for _, body in answers.values())
         assert (await guest.send(good))[0] == 200
 
-    turns = played(record, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": asks})
+    turns = played(record, open_to_all(a_world(LittleVenue(), {})), {"ann": asks})
     assert turns["ann"].decision.status == "played"
 
 
 def step_clock(connection: Connection, seconds: float) -> None:
     """Do to turns at the desk what a database's clock does that is put forward, or back, by so much."""
-    rows = DeskTurnRow.__table__
+    rows = TABLES["desk_turn"]
     left: BindParameter[float] = bindparam("left")
     for entrant, until in connection.execute(
         select(rows.c.entrant_id, SecondsUntil(rows.c.expires_at))
@@ -285,7 +283,7 @@ def step_clock(connection: Connection, seconds: float) -> None:
 
 
 def test_a_clock_put_forward_ends_no_turn_at_the_desk(either: OpenedRecord) -> None:
-    stored = begun(either, from_outside(a_cohort(["ann"]), "ann"))
+    begun(either, from_outside(a_cohort(["ann"]), "ann"))
 
     async def sends(guest: Visitor) -> None:
         first = await guest.turn()
@@ -295,12 +293,12 @@ def test_a_clock_put_forward_ends_no_turn_at_the_desk(either: OpenedRecord) -> N
         good = forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})
         assert (await guest.send(good))[0] == 200
 
-    turns = played(either, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": sends})
+    turns = played(either, open_to_all(a_world(LittleVenue(), {})), {"ann": sends})
     assert turns["ann"].decision.status == "played"
 
 
 def test_a_clock_put_back_keeps_no_turn_at_the_desk_open(either: OpenedRecord) -> None:
-    stored = begun(either, from_outside(a_cohort(["ann"]), "ann", wait=0.5))
+    begun(either, from_outside(a_cohort(["ann"]), "ann", wait=0.5))
 
     async def waits(guest: Visitor) -> None:
         turn = await guest.turn()
@@ -309,7 +307,7 @@ def test_a_clock_put_back_keeps_no_turn_at_the_desk_open(either: OpenedRecord) -
         good = forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})
         assert (await guest.send(good))[0] == 410
 
-    turns = played(either, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": waits})
+    turns = played(either, open_to_all(a_world(LittleVenue(), {})), {"ann": waits})
     assert turns["ann"].decision.status == "late"
 
 
@@ -335,7 +333,7 @@ ODD_BODIES = [
 
 
 def test_a_body_that_is_no_decision_is_named_and_leaves_the_turn_open(either: OpenedRecord) -> None:
-    stored = begun(either, from_outside(a_cohort(["ann"]), "ann"))
+    begun(either, from_outside(a_cohort(["ann"]), "ann"))
 
     async def sends(guest: Visitor) -> None:
         turn = await guest.turn()
@@ -351,7 +349,7 @@ def test_a_body_that_is_no_decision_is_named_and_leaves_the_turn_open(either: Op
         assert (await guest.send(raw))[0] in (200, 422)
         assert (await guest.send(json.dumps(good)))[0] in (200, 409)
 
-    turns = played(either, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": sends})
+    turns = played(either, open_to_all(a_world(LittleVenue(), {})), {"ann": sends})
     assert (turns["ann"].decision.status, len(turns["ann"].decision.forecasts)) == ("played", 2)
 
 
@@ -367,7 +365,7 @@ def test_a_body_that_is_no_decision_is_named_and_leaves_the_turn_open(either: Op
 )
 def test_a_query_that_is_not_understood_sends_nothing(record: OpenedRecord, query: str) -> None:
     """A preview that is misspelt is no decision."""
-    stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
+    begun(record, from_outside(a_cohort(["ann"]), "ann"))
 
     async def sends(guest: Visitor) -> None:
         turn = await guest.turn()
@@ -376,7 +374,7 @@ def test_a_query_that_is_not_understood_sends_nothing(record: OpenedRecord, quer
         assert (status, answer["error"]["code"]) == (400, "bad_query")
         assert (await guest.send(json.dumps(forecasts(turn["view"], {RAIN: 0.4, SNOW: 0.4}))))[0] == 200
 
-    turns = played(record, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": sends})
+    turns = played(record, open_to_all(a_world(LittleVenue(), {})), {"ann": sends})
     assert {forecast.millionths for forecast in turns["ann"].decision.forecasts} == {usd("0.4")}
 
 
@@ -384,7 +382,7 @@ def test_wrong_keys_are_slowed_counted_and_told(
     record: OpenedRecord, caplog: pytest.LogCaptureFixture
 ) -> None:
     """None of them gets a place of those whose key is right, and an operator hears of many."""
-    stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
+    begun(record, from_outside(a_cohort(["ann"]), "ann"))
 
     async def asks(guest: Visitor) -> None:
         turn = await guest.turn()
@@ -393,7 +391,7 @@ def test_wrong_keys_are_slowed_counted_and_told(
         good = forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})
         assert (await guest.send(good))[0] == 200
 
-    played(record, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": asks})
+    played(record, open_to_all(a_world(LittleVenue(), {})), {"ann": asks})
     counts = re.findall(r"wrong keys sent to the desk so far: (\d+)", caplog.text)
     assert counts == ["1", "2", "4", "8", "16", "32"]
     [told] = record.incidents(10)
@@ -430,7 +428,7 @@ def test_a_wrong_key_is_answered_later_than_a_right_one(record: OpenedRecord) ->
 )
 def test_silent_connections_do_not_shut_the_desk(record: OpenedRecord, head: bytes) -> None:
     """As many as there are places, each with a line or with a request without a key and its body."""
-    stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
+    begun(record, from_outside(a_cohort(["ann"]), "ann"))
 
     async def asks(guest: Visitor) -> None:
         turn = await guest.turn()
@@ -445,7 +443,7 @@ def test_silent_connections_do_not_shut_the_desk(record: OpenedRecord, head: byt
         for _, writer in silent:
             writer.close()
 
-    turns = played(record, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": asks})
+    turns = played(record, open_to_all(a_world(LittleVenue(), {})), {"ann": asks})
     assert turns["ann"].decision.status == "played"
 
 
@@ -465,7 +463,7 @@ def _forms(document: Any) -> dict[str, Draft202012Validator]:
 
 
 def test_the_desk_is_described_as_openapi_and_answers_as_it_says(record: OpenedRecord) -> None:
-    stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
+    begun(record, from_outside(a_cohort(["ann"]), "ann"))
     seen = dict[str, Any]()
 
     async def asks(guest: Visitor) -> None:
@@ -483,7 +481,7 @@ def test_the_desk_is_described_as_openapi_and_answers_as_it_says(record: OpenedR
 
     venue = LittleVenue()
     world = open_to_all(a_world(venue, {}))
-    played(record, stored, world, {"ann": asks})
+    played(record, world, {"ann": asks})
     venue.endings += [a_resolution("1", market, at=NOW + WEEK / 2) for market in (RAIN, SNOW)]
 
     async def reads(guest: Visitor) -> None:
@@ -491,7 +489,7 @@ def test_the_desk_is_described_as_openapi_and_answers_as_it_says(record: OpenedR
         seen["AgentResults"].append((await guest.ask("/v1/results"))[1])
         await guest.send({"version": 1, "forecasts": []}, "1-2")
 
-    played(record, stored, replace(world, now=lambda: NOW + WEEK), {"ann": reads}, 2)
+    played(record, replace(world, now=lambda: NOW + WEEK), {"ann": reads}, 2)
     document = seen.pop("document")
     meta = json.loads(SCHEMAS.read_text("utf-8"))
     assert [error.message for error in Draft202012Validator(meta).iter_errors(document)] == []
@@ -511,11 +509,11 @@ def test_a_turn_that_opens_in_a_round_that_is_done_takes_no_answer(record: Opene
     stored = begun(record, a_cohort(["ann"]))
     world = a_world(LittleVenue(), {"ann": says("0.5")})
     asyncio.run(play_round(stored, 1, world, record))
-    record.write(open_desk_turn, 1, 1, "{}", 3_600.0)
+    record.open_at_desk(1, 1, 3_600.0)
 
     [turn] = record.read(read_desk_turns, "ann")
     assert (turn.name, turn.answer, turn.over) == ("1-1", None, 1)
-    assert not record.write_answer(answer_desk_turn, 1, 1, "late")
+    assert not record.answer_at_desk(1, 1, "late")
     [turn] = record.read(read_desk_turns, "ann")
     assert turn.answer is None
 

@@ -16,7 +16,7 @@ from arena.operations.incidents import (
     note_venue,
 )
 from arena.record.model.incident import MOST_TRIES, Incident, RoundEnd, round_incidents
-from arena.record.write.operations import drop_untold, read_untold, record_delivery
+from arena.record.write.operations import drop_untold
 from arena.rounds.round import play_round
 from arena.rounds.season import end_cohort_if_over
 from arena.rounds.settlement import VenueUnavailable, venue_error
@@ -107,7 +107,7 @@ def test_an_agent_that_keeps_failing_or_has_no_price_is_told_once_and_when_it_is
         ("cost_known", f"bob@{since}", False),
         ("agent_recovered", f"ann@{since}", False),
     ]
-    assert len(read_untold(record.engine, rounds[-1].at, 99)) == 4
+    assert len(record.untold(rounds[-1].at, 99)) == 4
 
 
 def test_a_budget_that_stops_agents_is_told_once_a_decision_time(record: OpenedRecord) -> None:
@@ -216,11 +216,11 @@ def test_a_cohort_that_ends_is_told_in_the_same_breath_and_once(record: OpenedRe
 def test_what_is_told_is_told_no_more_and_what_is_not_waits_for_its_time(record: OpenedRecord) -> None:
     for name in ("a", "b", "c"):
         note_venue(record, name, NOW, DOWN)
-    first, second, third = (x.id for x in read_untold(record.engine, NOW, 9))
-    record_delivery(record.engine, first, NOW, None)
-    record_delivery(record.engine, second, None, NOW + HOUR)
-    assert [x.id for x in read_untold(record.engine, NOW, 9)] == [third]
-    assert [(x.id, x.tries) for x in read_untold(record.engine, NOW + HOUR, 9)] == [(second, 1), (third, 0)]
+    first, second, third = (x.id for x in record.untold(NOW, 9))
+    record.tell(first, NOW)
+    record.tell(second, None, NOW + HOUR)
+    assert [x.id for x in record.untold(NOW, 9)] == [third]
+    assert [(x.id, x.tries) for x in record.untold(NOW + HOUR, 9)] == [(second, 1), (third, 0)]
 
 
 def test_with_nobody_to_tell_what_is_there_is_let_go_and_what_comes_later_is_not(
@@ -229,7 +229,7 @@ def test_with_nobody_to_tell_what_is_there_is_let_go_and_what_comes_later_is_not
     note_venue(record, "a", NOW, DOWN)
     drop_untold(record.engine)
     note_venue(record, "b", NOW, DOWN)
-    assert [x.incident.subject for x in read_untold(record.engine, NOW, 9)] == [f"b@{timestamp_text(NOW)}"]
+    assert [x.incident.subject for x in record.untold(NOW, 9)] == [f"b@{timestamp_text(NOW)}"]
     assert [x.tries for x in incidents_of(record)] == [MOST_TRIES, 0]
 
 

@@ -151,7 +151,7 @@ def test_a_text_that_is_no_utf_8_is_sent_as_it_is_escaped() -> None:
 def test_a_decision_is_sent_to_the_open_turn_and_one_without_a_usable_item_can_be_corrected(
     record: OpenedRecord,
 ) -> None:
-    stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
+    begun(record, from_outside(a_cohort(["ann"]), "ann"))
 
     async def plays(guest: Visitor) -> None:
         await guest.turn()
@@ -173,5 +173,5 @@ def test_a_decision_is_sent_to_the_open_turn_and_one_without_a_usable_item_can_b
             again = await client.call_tool("submit", {"decision": DECISION, "turn": "1-1"})
             assert text_of(again) == text_of(taken)
 
-    turns = played(record, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": plays})
+    turns = played(record, open_to_all(a_world(LittleVenue(), {})), {"ann": plays})
     assert turns["ann"].decision.status == "played"

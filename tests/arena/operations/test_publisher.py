@@ -3,7 +3,6 @@
 import asyncio
 import json
 import sys
-from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
@@ -15,8 +14,8 @@ from arena.config import Config, load
 from arena.errors import ArenaError
 from arena.operations import publisher
 from arena.operations.publisher import FIRST_PAUSE, PATIENCE, keep_publishing, publish_due
-from arena.record.model.lease import LEASE_LENGTH, Watch
-from arena.record.write.heads import read_heads_after, read_published_heads
+from arena.record.model.lease import LEASE_LENGTH
+from arena.record.write.heads import read_published_heads
 from tests.arena.config_files import SMALL, write
 from tests.builders import NOW
 from tests.records.opened_record import OpenedRecord
@@ -55,7 +54,7 @@ def test_each_head_leaves_once_and_in_order(block: str, record: OpenedRecord, tm
     assert lines(tmp_path) == [1, 2, 3] == [published.newest - 2, 2, published.published]
     assert published.at == NOW
     kept = [json.loads(line) for line in (tmp_path / "heads").read_text("utf-8").splitlines()]
-    assert kept == record.read(read_heads_after, 0, 9)
+    assert kept == record.heads()
 
 
 def test_what_fails_is_tried_again_and_told_when_it_lasts(record: OpenedRecord, tmp_path: Path) -> None:
@@ -96,7 +95,7 @@ def test_the_last_heads_leave_although_a_process_elsewhere_died_as_it_published(
     """Nothing is known of it, so it is given a lease to show that it lives."""
     monkeypatch.setattr(publisher, "EVERY", timedelta())
     moments = count(0, 20)
-    patient = replace(record, watch=Watch(lambda: float(next(moments))))
+    patient = record.timed_by(lambda: float(next(moments)))
     go_on(record, 1)
     assert record.take_lease(publisher.DUTY, "elsewhere.invalid/1/x") == 1
 

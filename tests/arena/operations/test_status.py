@@ -17,7 +17,6 @@ from arena.cohorts.schedule import Expected, Job, expected_rounds
 from arena.config import cadence
 from arena.operations.health import BudgetUse, Status
 from arena.operations.status import read_status, status_data
-from arena.record.model.lease import holder_name
 from arena.record.model.status import CallsUnderWay
 from arena.rounds.round import play_round
 from markets.venue import QuarantinedRecord
@@ -145,7 +144,7 @@ def test_who_holds_the_lease_leads_while_alive(record: OpenedRecord) -> None:
 def test_a_process_of_this_machine_that_has_ended_does_not_lead_and_oneself_does(
     record: OpenedRecord,
 ) -> None:
-    me = holder_name()
+    me = a_world(LittleVenue(), {}).holder
     put(record, "lease", name="scheduler", token=1, holder=me, beat=3, renewed_at=FAR)
     assert [leader.alive for x in ("", me) if (leader := seen(record, me=x).leader)] == [False, True]
 

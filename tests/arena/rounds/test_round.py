@@ -11,22 +11,15 @@ import pytest
 
 from agents.model import Agent, Ask, Call, Decision, Forecast, Prompt, View
 from arena.calls import recorded_ask
-from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
 from arena.record.model import lease
-from arena.record.model.calendar import Cadence
-from arena.record.model.cohort import Cohort, RoundReport, Turn
 from arena.record.queries.cohorts import (
-    StoredCohort,
     read_retried_turns,
     read_taken_at,
 )
-from arena.record.write.turns import TurnUnderClaim
-from arena.rounds.round import mark_cohort, play_round, take_snapshot, track_cohort
+from arena.rounds.round import mark_cohort, play_round, track_cohort
 from arena.rounds.season import play_time
-from arena.rounds.settlement import settle_cohort
 from arena.rounds.turns import play_turns
-from arena.rounds.world import World
 from arena.verify import verify
 from markets.model import Listing, MarketId, Resolution
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, VenueError
@@ -37,6 +30,7 @@ from tests.records.little_world import (
     LittleModel,
     LittleVenue,
     a_cohort,
+    a_plan,
     a_world,
     asks,
     begun,
@@ -44,16 +38,14 @@ from tests.records.little_world import (
     breaks,
     hash_of,
     live,
+    open_round,
     play,
     says,
+    turns_of,
 )
 from tests.records.opened_record import OpenedRecord
 
 BUYER = says("0.7", ("500", RAIN))
-
-
-def turn_of(report: RoundReport, name: str) -> Turn:
-    return next(turn for turn in report.turns if turn.entrant == name)
 
 
 def test_a_round_is_settled_shown_played_and_marked(record: OpenedRecord) -> None:
@@ -92,7 +84,7 @@ def test_what_ended_is_paid_before_anyone_decides(record: OpenedRecord) -> None:
     shares = record.holdings(stored.id)["ann"].lots[RAIN, "YES"].shares
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
     report = play(stored, 2, world, record)
-    assert turn_of(report, "ann").cash == usd(9_500) + shares
+    assert turns_of(report)["ann"].cash == usd(9_500) + shares
     assert not record.holdings(stored.id)["ann"].lots
 
 
@@ -279,7 +271,7 @@ def test_those_made_from_one_that_has_played_since_it_failed_are_played_before_t
 def test_those_made_from_one_that_another_process_plays_wait_for_it(record: OpenedRecord) -> None:
     stored = begun(record, a_cohort(["kim", "ann"], kim="ann"))
     world = a_world(LittleVenue(), {"kim": says("0.5"), "ann": BUYER})
-    _open_round(stored, world, record)
+    open_round(stored, world, record)
     stored_round = record.rounds(stored.id)[0]
     record.claim(stored_round.id, [stored.entrant_ids["ann"]], "elsewhere/1/x")
     report = play(stored, 1, world, record)
@@ -349,7 +341,7 @@ def test_a_round_left_unplayed_is_over_when_the_next_one_comes(
     cohort = a_cohort(["eve"])
     stored = begun(record, live(cohort) if time_passes else cohort)
     world = a_world(LittleVenue(), {"eve": asks}, model)
-    _open_round(stored, world, record)
+    open_round(stored, world, record)
     play(stored, 2, world, record)
     assert [stored_round.done for stored_round in record.rounds(stored.id)] == [True, True]
     assert list(record.turn_statuses(record.rounds(stored.id)[0].id).values()) == [status]
@@ -394,7 +386,7 @@ def test_what_an_agent_makes_up_is_refused_and_the_rest_stands(record: OpenedRec
         return Decision(stated, (wild, a_bet("60", "YES", good)))
 
     stored = begun(record, a_cohort(["mad"]))
-    turn = turn_of(play(stored, 1, a_world(LittleVenue(), {"mad": makes_up}), record), "mad")
+    turn = turns_of(play(stored, 1, a_world(LittleVenue(), {"mad": makes_up}), record))["mad"]
     assert [forecast.millionths for forecast in turn.decision.forecasts] == [usd("0.7")]
     assert [refused.code for refused in turn.rejections] == ["bad_forecast"] * 3 + ["bad_order"]
     assert len(turn.fills) == 1
@@ -412,7 +404,7 @@ def test_when_the_disk_is_full_the_round_stops_with_a_clear_word_and_goes_on_lat
 
     stored = begun(record, a_cohort(["eve"]))
     world = a_world(LittleVenue(), {"eve": asks}, long_winded)
-    _open_round(stored, world, record)
+    open_round(stored, world, record)
     with record.engine.connect() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one() + 20
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
@@ -440,7 +432,7 @@ def test_a_live_market_is_traded_at_the_price_of_the_moment_and_the_snapshot_say
     """The machine woke up ten minutes late: the prices are those of then, neither old nor of the future."""
     seen = NOW + timedelta(minutes=10)
     stored = begun_live(record, "ann")
-    turn = turn_of(play(stored, 1, a_world(LittleVenue(), {"ann": BUYER}, now=seen), record), "ann")
+    turn = turns_of(play(stored, 1, a_world(LittleVenue(), {"ann": BUYER}, now=seen), record))["ann"]
     assert [fill.quote_at for fill in turn.fills] == [seen]
     found = record.snapshot(stored.id, NOW)
     assert found is not None
@@ -455,9 +447,9 @@ def test_a_live_turn_that_was_missed_is_late_and_not_asked(record: OpenedRecord)
     model = LittleModel()
     stored = begun_live(record, "eve")
     world = a_world(LittleVenue(), {"eve": asks}, model)
-    _open_round(stored, world, record)
+    open_round(stored, world, record)
     late = replace(world, now=lambda: NOW + timedelta(hours=7))
-    decision = turn_of(play(stored, 1, late, record), "eve").decision
+    decision = turns_of(play(stored, 1, late, record))["eve"].decision
     assert (decision.status, decision.note, model.asked) == ("late", "not played in time", 0)
     assert record.read(verify) == []
 
@@ -480,13 +472,13 @@ def test_who_can_bet_no_more_and_holds_nothing_is_out_and_not_asked(record: Open
     model = LittleModel()
     stored = begun(record, a_cohort(["eve"], bankroll=100))
     report = play(stored, 1, a_world(LittleVenue(), {"eve": asks}, model), record)
-    assert (turn_of(report, "eve").decision.status, model.asked) == ("out", 0)
+    assert (turns_of(report)["eve"].decision.status, model.asked) == ("out", 0)
 
 
 def test_a_turn_that_another_process_holds_is_left_to_it(record: OpenedRecord) -> None:
     stored = begun(record, a_cohort(["ann"]))
     world = a_world(LittleVenue(), {"ann": BUYER})
-    _open_round(stored, world, record)
+    open_round(stored, world, record)
     stored_round = record.rounds(stored.id)[0]
     ann = stored.entrant_ids["ann"]
     record.claim(stored_round.id, [ann], "elsewhere/1/x")
@@ -516,16 +508,6 @@ def test_a_claim_is_renewed_for_as_long_as_an_agent_thinks(
     assert len(set(seen)) == 3
 
 
-def _open_round(stored: StoredCohort, world: World, record: OpenedRecord) -> None:
-    """Play the round up to its snapshot, as a process leaves it that is killed there."""
-
-    async def look() -> None:
-        await settle_cohort(stored, NOW, world, record)
-        record.keep_snapshot(stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)
-
-    asyncio.run(look())
-
-
 def test_a_turn_taken_over_meanwhile_is_not_written_twice(record: OpenedRecord) -> None:
     stored = begun(record, a_cohort(["ann"]))
     venue = LittleVenue()
@@ -541,8 +523,7 @@ def test_a_turn_taken_over_meanwhile_is_not_written_twice(record: OpenedRecord) 
     report = play(stored, 1, a_world(venue, {"ann": taken_over_by_another()}), record)
     assert (report.turns, report.waiting) == ((), ("ann",))
     assert record.fact_counts()["fills"] == 0
-    late = TurnUnderClaim(stored.entrant_ids["ann"], 1, Turn("ann", 0, Decision()))
-    assert record.add_turns(1, (1, 1), [late], "test") == set()
+    assert not record.decide_nothing(stored.entrant_ids["ann"], 1)
 
 
 def test_a_tracked_cohort_is_settled_and_marked_but_decides_nothing(record: OpenedRecord) -> None:
@@ -602,7 +583,7 @@ def test_where_asking_again_is_of_no_use_a_round_is_played_without_the_venue(rec
     world = a_world(Down(), {"ann": BUYER})
     play(stored, 1, world, record)
     report = play(stored, 2, world, record)
-    assert (report.done, turn_of(report, "ann").fills) == (True, ())
+    assert (report.done, turns_of(report)["ann"].fills) == (True, ())
     found = record.snapshot(stored.id, NOW + WEEK)
     assert found is not None
     assert found[1].shown == ()
@@ -638,9 +619,6 @@ def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(reco
         async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
             raise VenueError("unreachable", "little.example gave no answer", "try later")
 
-    def nobody_starts(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
-        raise AssertionError("all that play have started")
-
     down = Down()
     up = LittleVenue()
     first = live(a_cohort(["ann"]))
@@ -649,7 +627,7 @@ def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(reco
     begun(record, second)
     world = a_world(up, {"ann": says("0.7")})
     world = replace(world, venue=lambda cohort: down if cohort.number == 1 else up)
-    plan = Plan(NOW - WEEK, Cadence(WEEK), 5, 1, keep_deciding=5, freeze=nobody_starts)
+    plan = a_plan(5, 1, first=NOW - WEEK, nobody_starts=True)
     with pytest.raises(ArenaError, match=r"cohort 1 was not played: little\.example") as caught:
         asyncio.run(play_time(NOW, plan, world, record))
     assert caught.value.status == 2

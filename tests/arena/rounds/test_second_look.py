@@ -9,9 +9,7 @@ import pytest
 
 from agents import registry
 from agents.model import Agent, Ask, Decision, Forecast, View
-from arena.cohorts.freeze import code_version
 from arena.record.queries.decisions import read_fills
-from arena.record.write.turn_queue import TurnJob
 from arena.rounds.round import take_snapshot
 from arena.rounds.worker import play_job
 from arena.rounds.world import World
@@ -34,7 +32,7 @@ from tests.records.little_world import (
     turns_of,
     with_players,
 )
-from tests.records.opened_record import OpenedRecord
+from tests.records.opened_record import OpenedRecord, a_turn_job
 
 HOUR = timedelta(hours=1)
 SNOW = MarketId("sim:snow")
@@ -152,7 +150,7 @@ def test_what_a_restart_has_left_over_is_filled_at_the_price_of_then(
     async def dispatch(*given: object) -> Collection[str]:
         again = given[-1] is True
         told = list[tuple[str, str]]()
-        job = TurnJob(1, 1, ("ann",), code_version(), again)
+        job = a_turn_job("ann", again=again)
         await play_job(job, lambda *said: told.append(said), world, record)
         assert told == [("ann", "played")]
         return []
@@ -175,7 +173,7 @@ def test_a_turn_that_is_taken_over_from_a_worker_is_filled_at_the_price_of_then(
     afternoon.moves(rain=60)
 
     told = list[tuple[str, str]]()
-    job = TurnJob(1, 1, ("ann",), code_version(), again=False)
+    job = a_turn_job("ann")
     asyncio.run(play_job(job, lambda *said: told.append(said), world, record))
 
     assert told == [("ann", "played")]

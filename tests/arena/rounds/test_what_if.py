@@ -11,7 +11,6 @@ import pytest
 from agents.model import Agent, Ask, Decision, Forecast, View
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
-from arena.record.queries.cohorts import StoredCohort
 from arena.rounds.entrant_seasons import read_entrant_seasons
 from arena.rounds.round import play_round, take_snapshot, track_cohort
 from arena.rounds.settlement import settle_cohort
@@ -61,12 +60,12 @@ async def bettor(view: View, ask: Ask) -> Decision:
 
 def play(
     record: OpenedRecord, cohort: Cohort, agents: Mapping[str, Agent], venue: LittleVenue, *rounds: int
-) -> StoredCohort:
-    """Play rounds of a cohort, which begins with the first one."""
+) -> int:
+    """Play rounds of a cohort, which begins with the first one, and return its id."""
     stored = begun(record, cohort) if 1 in rounds else record.cohorts()[cohort.number - 1]
     for number in rounds:
         asyncio.run(play_round(stored, number, a_world(venue, agents), record))
-    return stored
+    return stored.id
 
 
 def report(record: OpenedRecord, change: Change = AS_IT_WAS, **which: Any) -> WhatIfReport:
@@ -90,7 +89,7 @@ def test_by_its_own_rules_a_season_is_the_same_ledger(record: OpenedRecord) -> N
     cohort = a_cohort(["ann", "tom", "kim"])
     play(record, cohort, agents, venue, 1)
     venue.mids = {RAIN: 55, SNOW: 45}
-    stored = play(record, cohort, agents, venue, 2)
+    stored = record.cohort(play(record, cohort, agents, venue, 2))
     record.quarantine([NO_ANSWER], NOW + WEEK)
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
     play(record, cohort, agents, venue, 3)
@@ -205,7 +204,7 @@ def test_nothing_is_paid_in_another_history_before_it_was_learnt(record: OpenedR
 
 def test_what_was_settled_for_a_time_that_is_not_played_yet_is_no_difference(record: OpenedRecord) -> None:
     venue = LittleVenue()
-    stored = play(record, a_cohort(["ann"]), {"ann": BUYER}, venue, 1)
+    stored = record.cohort(play(record, a_cohort(["ann"]), {"ann": BUYER}, venue, 1))
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
     asyncio.run(settle_cohort(stored, NOW + WEEK, a_world(venue, {"ann": BUYER}), record))
     assert _ledgers(record)["ann"] == ["deposit", "buy", "settle"]
@@ -223,8 +222,8 @@ def test_what_only_this_history_holds_at_the_end_ends_as_it_did_later(record: Op
     agents = {"ann": says("0.7", ("4100", RAIN))}
     venue = LittleVenue()
     first = replace(a_cohort(["ann"]), rounds=1)
-    stored = play(record, first, agents, venue, 1)
-    record.end(stored.id, NOW)
+    cohort_id = play(record, first, agents, venue, 1)
+    record.end(cohort_id, NOW)
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=10)))
     second = replace(first, number=2, starts_at=NOW + 2 * WEEK)
     play(record, second, {"ann": says("0.7")}, venue, 1)
@@ -236,10 +235,10 @@ def test_what_only_this_history_holds_at_the_end_ends_as_it_did_later(record: Op
 def test_a_correction_that_came_after_the_end_is_paid_here_too(record: OpenedRecord) -> None:
     venue = LittleVenue()
     first = replace(a_cohort(["ann"]), rounds=2)
-    stored = play(record, first, {"ann": BUYER}, venue, 1)
+    cohort_id = play(record, first, {"ann": BUYER}, venue, 1)
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
     play(record, first, {"ann": BUYER}, venue, 2)
-    record.end(stored.id, NOW + WEEK)
+    record.end(cohort_id, NOW + WEEK)
     venue.endings.append(a_resolution("0", version=2, at=NOW + timedelta(days=10)))
     play(record, replace(first, number=2, starts_at=NOW + 2 * WEEK), {"ann": says("0.7")}, venue, 1)
     assert len(record.resolutions([RAIN], NOW + 2 * WEEK)) == 2

@@ -2,11 +2,11 @@
 
 import pytest
 
-from arena.record.queries.forecasts import read_forecast_columns
 from arena.scores.profiles.coherence import CoherenceTrade, blind_of, coherence_of, coherence_trades
 from markets.ladders import MarketFamily
 from markets.model import MarketId
 from tests.arena.small_record import SmallRecord
+from tests.rows import forecasts_seen
 
 RED, BLUE, GREEN = (MarketId(name) for name in ("red", "blue", "green"))
 RACE = MarketFamily("race", "exhaustive", (RED, BLUE, GREEN))
@@ -29,7 +29,7 @@ def record() -> SmallRecord:
 
 def test_each_round_is_judged_by_itself_and_prices_beside_it(record: SmallRecord) -> None:
     with record:
-        found = coherence_of(read_forecast_columns(record.connection), "ann", [RACE])
+        found = coherence_of(forecasts_seen(record.connection), "ann", [RACE])
     assert (found.events, found.incoherent) == (2, 1)
     assert (found.loss, found.market) == pytest.approx((0.4 / 2, 0.01 / 2))
     assert found.worst == pytest.approx(0.4)
@@ -39,7 +39,7 @@ def test_each_round_is_judged_by_itself_and_prices_beside_it(record: SmallRecord
 def test_the_trades_that_make_the_sure_profit_are_named(record: SmallRecord) -> None:
     """0.7, 0.5 and 0.2 add up to 1.4: selling one share of each brings 1.4 and costs 1 at most."""
     with record:
-        stated = read_forecast_columns(record.connection)
+        stated = forecasts_seen(record.connection)
         worst = coherence_of(stated, "ann", [RACE]).worst_event
         found = coherence_trades(stated, "ann", [RACE], worst)
         assert found == [
@@ -49,7 +49,7 @@ def test_the_trades_that_make_the_sure_profit_are_named(record: SmallRecord) -> 
         ]
         assert coherence_trades(stated, "ann", [RACE], None) == []
         record.turn(1, 1, "bob", red="0.3", blue="0.5", green="0.6")
-        stated = read_forecast_columns(record.connection)
+        stated = forecasts_seen(record.connection)
         worst = coherence_of(stated, "bob", [LADDER]).worst_event
         assert coherence_trades(stated, "bob", [LADDER], worst) == [
             CoherenceTrade("red", True, 0.3),
@@ -61,7 +61,7 @@ def test_outcomes_that_were_not_all_stated_are_some_among_others(record: SmallRe
     """In the second round 0.6 and 0.1 were said of two: nothing is wrong with a sum of 0.7."""
     with record:
         record.turn(1, 2, "bob", red="0.6", blue="0.1", green="0.1")
-        found = coherence_of(read_forecast_columns(record.connection), "bob", [RACE])
+        found = coherence_of(forecasts_seen(record.connection), "bob", [RACE])
     assert found.events == 1
     assert found.loss == pytest.approx(0.2)
 
@@ -69,7 +69,7 @@ def test_outcomes_that_were_not_all_stated_are_some_among_others(record: SmallRe
 @pytest.mark.parametrize("agent", ["bob", "nobody"])
 def test_who_stated_nothing_or_no_family_gives_none_with_a_reason(record: SmallRecord, agent: str) -> None:
     with record:
-        stated = read_forecast_columns(record.connection)
+        stated = forecasts_seen(record.connection)
         for found in (coherence_of(stated, agent, [RACE]), coherence_of(stated, "ann", [])):
             assert (found.loss, found.events) == (None, 0)
             assert found.reason

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from arena.record.model.columns import take_rows
 from arena.record.queries.accounts import read_accounts
-from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
+from arena.record.queries.forecasts import read_bet_columns
 from arena.scores.leaderboard import LeaderboardRow, read_scores, score_agents
 from markets.millionths import ONE
 from tests.arena.small_record import SmallRecord
+from tests.rows import forecasts_seen
 
 ROUGHLY = 1e-12
 
@@ -263,7 +264,7 @@ def a_random_record(seed: int) -> SmallRecord:
 def test_the_order_of_rows_changes_no_digit(seed: int, chance: random.Random) -> None:
     with a_random_record(seed) as record:
         accounts = read_accounts(record.connection)
-        stated = read_forecast_columns(record.connection)
+        stated = forecasts_seen(record.connection)
         bets = read_bet_columns(record.connection)
     orders = (np.array(chance.sample(range(n), n), dtype=int) for n in (stated.agent.size, bets.agent.size))
     mixed = take_rows(stated, next(orders)), take_rows(bets, next(orders))

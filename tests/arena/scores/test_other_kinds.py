@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from arena.record.queries.forecasts import read_forecast_columns
 from arena.scores.cache import as_json
 from arena.scores.comparisons import COMPARISONS, compute_comparisons
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard, compute_provisional
@@ -13,6 +12,7 @@ from arena.scores.profiles.inputs import read_inputs
 from arena.scores.slices import BY, read_slices, slice_gains
 from tests.records.opened_record import OpenedRecord
 from tests.records.question_season import LINE_UP, play
+from tests.rows import forecasts_seen
 
 
 def figures_of(record: OpenedRecord) -> dict[str, object]:
@@ -20,7 +20,7 @@ def figures_of(record: OpenedRecord) -> dict[str, object]:
     with record.reading() as connection:
         inputs = read_inputs(connection)
         slices = {by: slice_gains(inputs.stated, by) for by in BY}
-        figures: dict[str, object] = {"columns": repr(read_forecast_columns(connection))}
+        figures: dict[str, object] = {"columns": repr(forecasts_seen(connection))}
         for cohort in (None, 1):
             figures[f"board {cohort}"] = as_json(LEADERBOARD, compute_leaderboard(connection, cohort))
             figures[f"comparisons {cohort}"] = as_json(COMPARISONS, compute_comparisons(connection, cohort))

@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import Connection
 
 from arena.record.queries.accounts import read_newest_pages
-from arena.record.queries.cohorts import read_cohorts
 from arena.scores.leaderboard import read_scores
 from arena.scores.positions import (
     AccountTrades,
@@ -23,7 +22,7 @@ from markets.ladders import MarketFamily
 from markets.millionths import ONE
 from tests.builders import usd
 from tests.records.full_record import RAIN, SNOW, SUN, WIND, build
-from tests.rows import read_only
+from tests.rows import cohorts_seen, read_only
 
 
 @pytest.fixture(scope="module", params=range(1, 6), ids=lambda weeks: f"{weeks} weeks")
@@ -36,7 +35,7 @@ def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def accounts(record: Connection, agent: str | None = None) -> list[AccountTrades]:
-    mine = [stored for stored in read_cohorts(record) if agent in (None, *stored.entrant_ids)]
+    mine = [stored for stored in cohorts_seen(record) if agent in (None, *stored.entrant_ids)]
     return [account for stored in mine for account in read_account_trades(record, stored, agent)]
 
 

@@ -14,7 +14,6 @@ from arena.record.schema.ledger import EntryRow
 from arena.record.schema.statements import attributes_of, insert_rows
 from arena.record.write.cohorts import add_cohort
 from arena.record.write.heads import add_head, last_lines
-from arena.record.write.turns import TurnUnderClaim
 from arena.verify import Difference
 from markets.model import Snapshot
 from portfolio.ledger import Account
@@ -273,7 +272,7 @@ def test_a_forecast_of_a_market_that_was_not_there(season: Season) -> None:
 def test_a_turn_and_a_call_of_another_cohort(season: Season) -> None:
     season.start(a_cohort(2, NOW, RULES, "zoe"))
     token = season.record.claim(1, [3], "me")[3]
-    season.record.add_turns(1, (1, 1), [TurnUnderClaim(3, token, Turn("zoe", usd(10_000), Decision()))], "1")
+    assert season.record.decide_nothing(3, token, "zoe", usd(10_000))
     assert fields(season) == {("turn", "entrant_id")}
     with pytest.raises(LookupError, match="no entrant 3 plays in round 1"):
         season.record.add_call(1, 3, 1, said("x"), NOW)

@@ -9,7 +9,6 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.record.files.restore import restore
-from arena.record.write.turn_queue import upgrade_queue
 from arena.verify import verify
 from arena.verify.checks.schema import GUARDS
 from arena.verify.content import verified_content
@@ -17,7 +16,7 @@ from tests.arena.verify.test_verify import differences
 from tests.builders import NOW
 from tests.records.chain import found_in, published
 from tests.records.full_record import build
-from tests.records.opened_record import new_record, opened_record
+from tests.records.opened_record import make_queue, new_record, opened_record
 from tests.records.tampering import tamper
 from tests.rows import changing, read_only
 
@@ -151,7 +150,7 @@ def test_on_a_server_they_are_named_too_and_a_queue_and_extensions_belong_there(
 ) -> None:
     address = new_database()
     new_record(address)
-    upgrade_queue(address, make=True)
+    make_queue(address)
     with read_only(address) as connection:
         assert verify(connection) == []
     with changing(address) as connection:

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from arena.record.hashes import state_hash
 from arena.record.schema.dialects import instant_text
 from arena.verify import find, verify
 from arena.verify.parts import PartCheck
@@ -24,7 +23,7 @@ from tests.builders import NOW
 from tests.records.full_record import SUN, build, week
 from tests.records.opened_record import OpenedRecord, moved
 from tests.records.tampering import tamper, unguarded
-from tests.rows import changing, read_only, rows_in
+from tests.rows import changing, hash_seen, read_only, rows_in
 
 INSTANT = re.compile(r"'(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\+00'")
 BOOK = '{"asks":[[420000,1000000],[430000,2000000]],"bids":[]}'
@@ -95,7 +94,7 @@ def short_and_long(tmp_path_factory: pytest.TempPathFactory, thorough: bool) -> 
     return folder / "short.db", folder / "long.db"
 
 
-@pytest.mark.parametrize("work", [agrees, state_hash])
+@pytest.mark.parametrize("work", [agrees, hash_seen])
 def test_memory_does_not_grow_with_prices_and_marks(
     work: Callable[[Connection], object], short_and_long: tuple[Path, Path]
 ) -> None:
