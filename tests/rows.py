@@ -60,9 +60,9 @@ def only_reads(connection: Connection) -> bool:
 
 
 @contextmanager
-def opened_to_read(record: str | Path) -> Iterator[Engine]:
+def opened_to_read(record: str | Path, older: bool = False) -> Iterator[Engine]:
     """Yield an engine on the record at an address, with which nothing can be changed."""
-    with open_read_only(str(record)) as engine:
+    with open_read_only(str(record), older=older) as engine:
         yield engine
 
 

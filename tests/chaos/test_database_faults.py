@@ -13,19 +13,17 @@ from sqlalchemy import Connection
 
 from arena.errors import ArenaError
 from arena.record.files.room import AnswerRoom
-from arena.record.model.cohort import JobState
-from arena.record.record import Record
-from arena.record.write.operations import put_job
 from tests.chaos.database_faults import ArmedFault, ArmedPause, DatabaseFaults, Dead
 from tests.chaos.loop import PROCESS, SeededLoop
 from tests.records.opened_record import OpenedRecord, new_record, opened_record
+from tests.rows import TABLES
 
 AT = datetime(2026, 1, 4, tzinfo=UTC)
 
 
 def put(connection: Connection, name: str) -> None:
     """Write a row."""
-    put_job(connection, JobState(name, AT, AT))
+    connection.execute(TABLES["job"].insert(), {"name": name, "due_at": AT, "started_at": AT})
 
 
 def names(record: OpenedRecord) -> list[str]:
@@ -41,8 +39,8 @@ def watched(faults: DatabaseFaults, folder: Path) -> Iterator[OpenedRecord]:
         faults.watch(record.engine)
         token = PROCESS.set("one")
         with (
-            patch.object(Record, "write", faults.noting(Record.write)),
-            patch.object(Record, "write_answer", faults.noting(Record.write_answer)),
+            patch.object(OpenedRecord, "write", faults.noting(OpenedRecord.write)),
+            patch.object(OpenedRecord, "write_answer", faults.noting(OpenedRecord.write_answer)),
         ):
             yield record
         PROCESS.reset(token)
@@ -137,7 +135,7 @@ def test_a_writer_waits_for_one_that_stands_still_before_its_commit(
         faults.pauses.append(ArmedPause("commit", "put", 20))
         await asyncio.gather(write("one", 1), write("two", 5))
 
-    with patch.object(Record, "write", faults.noting(Record.write)):
+    with patch.object(OpenedRecord, "write", faults.noting(OpenedRecord.write)):
         loop.run_until_complete(both())
 
     assert done == [("one", 21), ("two", 21)]
@@ -165,5 +163,5 @@ def test_who_waits_too_long_for_another_is_told_that_the_record_is_locked(
         assert isinstance(results[1], ArenaError)
         assert results[1].code == "locked"
 
-    with patch.object(Record, "write", faults.noting(Record.write)):
+    with patch.object(OpenedRecord, "write", faults.noting(OpenedRecord.write)):
         loop.run_until_complete(both())

@@ -15,13 +15,11 @@ from arena.config import load
 from arena.errors import ArenaError
 from arena.operations.progress import RunEvent, RunProgress
 from arena.operations.run import Run, run
-from arena.record.queries.cohorts import StoredRound
 from arena.rounds.dispatch import dispatch_to_workers
 from arena.rounds.world import Dispatch
-from tests.builders import NOW
 from tests.faults.postgresql_proxy import Fault, PostgreSqlProxy, proxied
 from tests.program.rehearsal import SUNDAY, clock_at
-from tests.records.little_world import a_cohort, begun
+from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, open_round
 from tests.records.opened_record import make_queue, opened_record
 
 CONFIG = """\
@@ -107,7 +105,8 @@ def test_a_queue_that_goes_away_while_turns_are_waited_for_is_said_in_words(
         database = address.render_as_string(hide_password=False)
         with opened_record(database) as record:
             stored = begun(record, a_cohort(("ann",)))
-            stored_round = StoredRound(1, 1, NOW, 1, done=False)
+            open_round(stored, a_world(LittleVenue(), {}), record)
+            [stored_round] = record.rounds()
             async with dispatch_to_workers(database, "1", lambda _: None) as dispatch:
                 proxy.do(Fault("refuse", "", 60.0))
                 proxy.do(Fault("reset", ""))

@@ -11,7 +11,6 @@ from sqlalchemy import event
 
 from arena.operations.leader import LEASE, LOOK, take_lead
 from arena.record.model.lease import HEARTBEAT_INTERVAL, LEASE_LENGTH, Watch
-from arena.record.write.reservations import renew_reservations
 from arena.record.write.turn_queue import (
     HEARTBEAT_SECONDS,
     SILENCE,
@@ -21,7 +20,6 @@ from arena.record.write.turn_queue import (
     open_queue,
     requeue_stalled,
 )
-from arena.record.write.turns import claim_turns, renew_claims
 from arena.rounds.round import play_round
 from tests.faults.test_late import Model, facts, waiting, worker
 from tests.program.clocks import SteppedClock, step_server
@@ -80,7 +78,7 @@ HOLDS = ("turn", "lead", "call")
 def take(record: OpenedRecord, what: str, holder: str) -> bool:
     """Take a turn, the lead or the only place at a provider; return whether it was free."""
     if what == "turn":
-        return bool(record.write(claim_turns, 1, [1], holder, record.watch.is_over))
+        return bool(record.claim(1, [1], holder, gone=None))
     if what == "lead":
         return take_lead(record, holder) is not None
 
@@ -90,7 +88,7 @@ def take(record: OpenedRecord, what: str, holder: str) -> bool:
 def renew(record: OpenedRecord, what: str) -> None:
     """Show that the holder lives."""
     if what == "turn":
-        assert record.write_unfenced(renew_claims, 1, {1: 1}) == {1}
+        assert record.renew_claims(1, {1: 1}) == {1}
     elif what == "lead":
         assert record.renew_lease("scheduler", 1)
     else:
@@ -100,7 +98,7 @@ def renew(record: OpenedRecord, what: str) -> None:
                 .scalars()
                 .all()
             )
-        record.write_unfenced(renew_reservations, ids)
+        record.renew_reservations(ids)
 
 
 @pytest.mark.parametrize("step", STEPS)

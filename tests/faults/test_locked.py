@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from arena.errors import ArenaError
-from arena.record.record import Record
 from arena.verify.content import verified_content
 from tests.faults.little import hash_of, play, write_config
 from tests.records.opened_record import OpenedRecord, new_record, opened_record, wait_at_most
@@ -85,7 +84,7 @@ def test_a_season_that_is_shut_out_in_the_midst_of_it_goes_on_later(
         opened_record(path) as record,
         closing(sqlite3.connect(path, isolation_level=None)) as other,
     ):
-        real = Record.add_turns
+        real = OpenedRecord.add_turns
 
         def shut_out(record: OpenedRecord, *words: Any) -> object:
             nonlocal seen
@@ -95,7 +94,7 @@ def test_a_season_that_is_shut_out_in_the_midst_of_it_goes_on_later(
             return real(record, *words)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Record, "add_turns", shut_out)
+            patch.setattr(OpenedRecord, "add_turns", shut_out)
             with pytest.raises(ArenaError) as caught:
                 play(record, tmp_path)
         assert caught.value.code == "locked"

@@ -27,8 +27,6 @@ from arena.record.model.reservation import (
     Scope,
 )
 from arena.record.write.reservations import (
-    lose_reservations,
-    read_pauses,
     read_spent,
     reserve,
     withdraw_reservations,
@@ -92,7 +90,7 @@ def test_a_worker_elsewhere_has_its_room_until_its_call_is_lost(record: OpenedRe
     three = terms({"day": 3 * COST})
     lost = placed(record, THERE, three)
     assert asked(record, HERE, three) == ProviderBusy()
-    record.write_unfenced(lose_reservations, [lost.id])
+    record.lose([lost.id])
     mine = placed(record, HERE, three)
     assert asked(record, HERE, three) == ProviderBusy(), "the one that was lost is forgotten, not this one"
     ended(record, mine, COST)
@@ -104,7 +102,7 @@ def test_a_worker_elsewhere_has_its_room_until_its_call_is_lost(record: OpenedRe
 
 def test_a_late_but_paid_answer_costs_what_it_costs(record: OpenedRecord) -> None:
     lost = placed(record, THERE, terms({}))
-    record.write_unfenced(lose_reservations, [lost.id])
+    record.lose([lost.id])
     assert record.read(read_spent, 1, 1, NOW, ["arena"]) == {"arena": COST}
     ended(record, lost, 3)
     assert record.read(read_spent, 1, 1, NOW, ["arena"]) == {"arena": 3}
@@ -189,7 +187,7 @@ def limit_over(record: OpenedRecord) -> None:
 
 
 def paused(record: OpenedRecord) -> list[str]:
-    return [pause.name for pause in record.read(read_pauses)]
+    return [pause.name for pause in record.pauses()]
 
 
 def test_a_limit_of_over_a_minute_pauses_its_model_and_no_other(record: OpenedRecord) -> None:

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from arena.record.queries.cohorts import read_resolutions
 from markets.model import MarketId
 from portfolio.value import lot_values
 from tests.program.running import AGREES, agents_of, arena_json
@@ -136,7 +135,7 @@ def test_every_market_shown_had_a_price_and_no_known_end_and_nothing_was_learnt_
     season: Any, place: Path, files: Files, thorough: bool
 ) -> None:
     shown = 0
-    with record_of(season, place) as record, record.reading() as connection:
+    with record_of(season, place) as record:
         for stored in record.cohorts():
             for stored_round in record.rounds(stored.id):
                 found = record.snapshot(stored.id, stored_round.at)
@@ -153,7 +152,7 @@ def test_every_market_shown_had_a_price_and_no_known_end_and_nothing_was_learnt_
                         files.prices[market][(quote.at - timedelta(days=1)).date()]
                     )
                     shown += 1
-        ends = read_resolutions(connection, [MarketId(f"polymarket:{m}") for m in files.markets], END)
+        ends = record.resolutions([MarketId(f"polymarket:{m}") for m in files.markets], END)
     assert shown > (2_000 if thorough else 900)
     assert all(end.known_at == files.known_end(own_id(end.market_id)) for end in ends)
     assert all(end.payout == files.markets[own_id(end.market_id)]["resolution"] * 10**6 for end in ends)

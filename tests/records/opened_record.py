@@ -21,6 +21,7 @@ from arena.record.model.incident import Incident, RecordedIncident
 from arena.record.model.lease import Watch
 from arena.record.model.reservation import (
     Budget,
+    PausedCalls,
     Payer,
     ProviderBusy,
     Reservation,
@@ -60,15 +61,22 @@ from arena.record.write.operations import (
     take_lease,
 )
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
-from arena.record.write.reservations import lose_reservations, read_pauses, read_spent, reserve
+from arena.record.write.reservations import (
+    lose_reservations,
+    read_pauses,
+    read_spent,
+    renew_reservations,
+    reserve,
+)
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.record.write.turn_queue import TurnJob, upgrade_queue
-from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims
+from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims, renew_claims
 from arena.verify.content import verified_content
 from markets.model import Listing, MarketId, Resolution, Snapshot
 from markets.venue import QuarantinedRecord
 from portfolio.ledger import open_account
+from portfolio.model import Entry
 from tests.builders import NOW
 from tests.rows import opened_to_read
 
@@ -139,10 +147,12 @@ class OpenedRecord(Record):
 
     # What a season does
 
-    def start(self, cohort: Cohort, texts: Mapping[str, str] | None = None) -> StoredCohort:
-        """Start a cohort with its bankrolls, and return it."""
-        deposits = {e.name: open_account(cohort.bankroll, cohort.starts_at) for e in cohort.entrants}
-        self.write(add_cohort, cohort, texts or {}, deposits)
+    def start(
+        self, cohort: Cohort, texts: Mapping[str, str] | None = None, **deposits: Entry
+    ) -> StoredCohort:
+        """Start a cohort with its bankrolls, or with other first entries, and return it."""
+        usual = {e.name: open_account(cohort.bankroll, cohort.starts_at) for e in cohort.entrants}
+        self.write(add_cohort, cohort, texts or {}, usual | deposits)
         return self.cohort(cohort.number)
 
     def pause(self, cohort_id: int, at: datetime | None) -> None:
@@ -200,10 +210,22 @@ class OpenedRecord(Record):
     # Who is at work
 
     def claim(
-        self, round_id: int, entrant_ids: Sequence[int], holder: str = "me", gone: bool = False
+        self, round_id: int, entrant_ids: Sequence[int], holder: str = "me", gone: bool | None = False
     ) -> dict[int, int]:
-        """Claim turns, and return the token of each that is got: those of others only if they are gone."""
-        return self.write(claim_turns, round_id, entrant_ids, holder, lambda _: gone)
+        """Claim turns, and return the token of each that is got: those of others only if they are gone.
+
+        With None this record goes by what it has seen of them.
+        """
+        is_over = self.watch.is_over if gone is None else lambda _: gone
+        return self.write(claim_turns, round_id, entrant_ids, holder, is_over)
+
+    def renew_claims(self, round_id: int, tokens: Mapping[int, int]) -> set[int]:
+        """Renew claims by their tokens, and return whose turns are still held."""
+        return self.write_unfenced(renew_claims, round_id, tokens)
+
+    def renew_reservations(self, numbers: Collection[int]) -> None:
+        """Show that calls are still waited for."""
+        self.write_unfenced(renew_reservations, numbers)
 
     def decide_nothing(self, entrant_id: int, token: int, name: str = "ann", cash: int = 0) -> bool:
         """Write an empty turn of the first round under a claim, and tell whether the claim still held."""
@@ -253,9 +275,9 @@ class OpenedRecord(Record):
         """Return what the first turn sees spent or reserved in a scope: round, agent, day or arena."""
         return self.read(read_spent, 1, 1, since, [scope])[scope]
 
-    def paused_names(self) -> list[str]:
+    def pauses(self) -> list[PausedCalls]:
         """Return the providers and models that want a pause."""
-        return [pause.name for pause in self.read(read_pauses)]
+        return self.read(read_pauses)
 
     def jobs(self) -> dict[str, JobState]:
         """Return the state of each job by its name."""

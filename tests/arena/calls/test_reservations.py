@@ -14,10 +14,8 @@ from arena.calls.faults import NotKept
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations, TakenOver
 from arena.calls.wait_reports import WaitReports
-from arena.record.model.lease import Watch
 from arena.record.model.reservation import Budget, Payer, Scope
 from arena.record.write.operations import LeaseLost
-from arena.record.write.reservations import read_pauses, read_spent
 from arena.rounds.turns import ask_of_player as way_to
 from arena.rounds.world import Player
 from markets.millionths import ONE
@@ -94,7 +92,7 @@ def under_way(record: OpenedRecord) -> int:
 
 
 def spent_today(record: OpenedRecord) -> int:
-    return record.read(read_spent, 1, 1, NOW, ["day"])["day"]
+    return record.spent("day")
 
 
 def made(calls: list[Call]) -> int:
@@ -137,7 +135,7 @@ def test_who_stood_still_while_it_reserved_a_call_reserves_it_once_more(
                 record.take_lease("scheduler", "another", gone=True)
         return moments.pop(0) if moments else 403.0
 
-    leading = replace(record.fenced("scheduler", token), watch=Watch(timer))
+    leading = record.fenced("scheduler", token).timed_by(timer)
     if overtaken:
         with pytest.raises(NotKept) as broken_off:
             play(leading, limited(leading), provider, ME)
@@ -354,7 +352,7 @@ def test_a_quota_is_recorded_as_one_and_the_next_pass_asks_once_and_pauses_nobod
         for number in (1, 2, 3):
             await asyncio.wait_for(asking["capped"](QUESTION), 5)
             assert capped.asked == number
-            assert record.read(read_pauses) == []
+            assert record.pauses() == []
 
     asyncio.run(passes())
     kept = record.calls(1, [1])[1]
@@ -390,7 +388,7 @@ def test_who_is_waited_for_and_until_when_is_reported_once(
     until = NOW + timedelta(seconds=600)
     assert lines == [f"waiting for x/capped until {until:%H:%M} UTC (rate limit)"]
     assert capped.asked == 1
-    [paused] = record.read(read_pauses)
+    [paused] = record.pauses()
     assert (paused.name, 590 < paused.seconds <= 600) == ("x/capped", True)
 
 

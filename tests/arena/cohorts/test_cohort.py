@@ -15,9 +15,9 @@ from arena.cohorts.cohort import (
     seed_for,
 )
 from arena.record.model.cohort import Cohort, Entrant
-from arena.record.queries.cohorts import StoredCohort
 from markets.universe import Universe
 from portfolio.rules import REALISTIC
+from tests.records.little_world import as_stored
 
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
 WEEK = timedelta(weeks=1)
@@ -54,23 +54,22 @@ def test_a_ring_is_refused_by_name() -> None:
         play_waves([an_entrant("x", "y"), an_entrant("a"), an_entrant("y", "x")])
 
 
-def stored(number: int, week: int | None = None, **stood: datetime) -> StoredCohort:
-    """Return a cohort that starts in a week, by default its own, and its outcome."""
-    starts_at = SUNDAY + (number - 1 if week is None else week) * WEEK
-    return StoredCohort(number, a_cohort(number, starts_at), {}, **({"ended_at": None} | stood))
+def starting(number: int, week: int | None = None) -> Cohort:
+    """Return a cohort that starts in a week, by default its own."""
+    return a_cohort(number, SUNDAY + (number - 1 if week is None else week) * WEEK)
 
 
 def test_the_newest_cohorts_decide() -> None:
-    cohorts = [stored(number) for number in range(1, 8)]
+    cohorts = [as_stored(starting(number)) for number in range(1, 8)]
     assert deciding_cohort_numbers(cohorts, SUNDAY + 5 * WEEK, keep=3) == {4, 5, 6}
 
 
 def test_one_that_is_paused_or_stopped_decides_nothing_and_makes_no_room_for_an_older_one() -> None:
     cohorts = [
-        stored(1),
-        stored(2, paused_at=SUNDAY),
-        stored(3, stopped_at=SUNDAY),
-        stored(4, ended_at=SUNDAY),
+        as_stored(starting(1)),
+        as_stored(starting(2), paused_at=SUNDAY),
+        as_stored(starting(3), stopped_at=SUNDAY),
+        as_stored(starting(4), ended_at=SUNDAY),
     ]
     assert newest_cohort_numbers(cohorts, SUNDAY + 9 * WEEK, keep=3) == {2, 3, 4}
     assert deciding_cohort_numbers(cohorts, SUNDAY + 9 * WEEK, keep=3) == set()
@@ -78,7 +77,7 @@ def test_one_that_is_paused_or_stopped_decides_nothing_and_makes_no_room_for_an_
 
 
 def test_the_newest_are_those_that_started_last_whatever_their_numbers() -> None:
-    cohorts = [stored(1, week=0), stored(2, week=3), stored(3, week=2)]
+    cohorts = [as_stored(starting(1, week=0)), as_stored(starting(2, week=3)), as_stored(starting(3, week=2))]
     assert newest_cohort_numbers(cohorts, SUNDAY + 2 * WEEK, keep=1) == {3}
     assert newest_cohort_numbers(cohorts, SUNDAY + 3 * WEEK, keep=1) == {2}
 
@@ -99,7 +98,7 @@ def test_the_newest_are_those_that_started_last_whatever_their_numbers() -> None
 def test_a_cohort_is_doing_one_thing(
     stood: dict[str, Any], among: set[int], to_come: bool, expected: CohortState
 ) -> None:
-    assert cohort_state(stored(1, **stood), among, to_come) == expected
+    assert cohort_state(as_stored(starting(1), **stood), among, to_come) == expected
 
 
 def test_the_next_round_is_the_first_that_is_not_over_and_was_not_passed_by() -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from arena.cohorts.freeze import freeze_cohort, plan_of
 from arena.config import Config, load
-from arena.record.queries.cohorts import read_prompts
 from arena.record.schema.codec import cohort_of, cohort_text
 from arena.rounds.season import begin_due_cohort
 from markets.hashes import digest
 from tests.arena.config_files import write
 from tests.records.opened_record import OpenedRecord
+from tests.rows import rows_in
 
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
 CONFIG = """\
@@ -100,5 +100,7 @@ def test_a_changed_config_changes_the_next_cohort_and_not_the_one_that_plays(tmp
     first, second = (stored.cohort for stored in record.cohorts())
     assert (first.number, second.number) == (1, 2)
     assert first.prompts != second.prompts
-    assert set(record.read(read_prompts, list(first.prompts.values())).values()) == {"What will happen?"}
+    path = tmp_path / "arena.db"
+    (kept,) = rows_in(path, "SELECT text FROM prompt WHERE hash = ?", *first.prompts.values())
+    assert kept == ("What will happen?",)
     record.close()

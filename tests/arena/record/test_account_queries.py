@@ -16,7 +16,6 @@ from arena.record.queries.progress import (
     status_counts,
 )
 from arena.record.queries.settlements import read_owed
-from arena.record.schema.database import connect, reading
 from arena.rounds.season import count_open_positions, read_newest_snapshot_times
 from dashboard.cohorts import read_equity_curves
 from tests.arena.operations.test_status import asked, plans
@@ -35,7 +34,7 @@ def test_open_positions_are_the_lots_that_the_ledgers_fold_to(weeks: int, tmp_pa
 
 
 def test_turns_are_counted_by_round_and_by_version(built: Path) -> None:
-    record = OpenedRecord(connect(built, read_only=True))
+    record = OpenedRecord.join(str(built))
     with record.reading() as connection:
         first, second = (read_played_turns(connection, stored.id) for stored in record.cohorts())
         looked = read_newest_snapshot_times(connection)
@@ -78,8 +77,8 @@ def test_profits_are_the_last_marks_less_every_deposit_with_what_is_owed(weeks: 
 
 
 def test_profits_are_read_without_going_through_ledgers_or_marks(built: Path) -> None:
-    engine = connect(built)
-    with asked(engine) as questions, reading(engine) as connection:
+    engine = OpenedRecord.join(str(built)).engine
+    with asked(engine) as questions, OpenedRecord(engine).reading() as connection:
         read_profits(connection)
     steps = [step for step, _ in plans(engine, questions)]
     engine.dispose()

@@ -8,17 +8,14 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from arena.record.files.restore import move_record
 from arena.record.queries.accounts import read_accounts, read_marked_cohort
-from arena.record.queries.cohorts import read_cohorts
-from arena.record.schema.database import connect, open_read_only, reading
 from arena.scores.agent_summary import agent_details
-from arena.verify.content import verified_content
 from dashboard.record import read_account_spans, read_equity_at, read_event_questions
 from dashboard.views.agent import COUNTED_COLUMNS, read_call_sums, read_counts, read_questions
 from tests.arena.operations.test_status import asked, plans
 from tests.records.full_record import build
-from tests.rows import rows_in
+from tests.records.opened_record import OpenedRecord, moved
+from tests.rows import cohorts_seen, opened_to_read, rows_in
 
 NAMES = ("ann", "bob", "eve")
 
@@ -32,20 +29,19 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def engine(path: Path) -> Iterator[Engine]:
-    opened = connect(str(path), read_only=True)
-    yield opened
-    opened.dispose()
+    with opened_to_read(path) as opened:
+        yield opened
 
 
 def ids(engine: Engine, name: str) -> list[int]:
-    with reading(engine) as connection:
-        return [one.entrant_ids[name] for one in read_cohorts(connection) if name in one.entrant_ids]
+    with OpenedRecord(engine).reading() as connection:
+        return [one.entrant_ids[name] for one in cohorts_seen(connection) if name in one.entrant_ids]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_turns_calls_and_forecasts_are_those_of_the_dossier(name: str, engine: Engine) -> None:
     own = ids(engine, name)
-    with reading(engine) as connection:
+    with OpenedRecord(engine).reading() as connection:
         known = agent_details(connection, name)
         answers = read_call_sums(connection, own)
         statuses = read_counts(connection, "turns", own)
@@ -65,7 +61,7 @@ def test_turns_calls_and_forecasts_are_those_of_the_dossier(name: str, engine: E
 @pytest.mark.parametrize("name", NAMES)
 def test_fills_and_refusals_are_counted(name: str, path: Path, engine: Engine) -> None:
     own = ids(engine, name)
-    with reading(engine) as connection:
+    with OpenedRecord(engine).reading() as connection:
         actions = read_counts(connection, "fills", own)
         refused = read_counts(connection, "rejections", own)
     for table, column, found in (("fill", "action", actions), ("rejection", "code", refused)):
@@ -81,7 +77,7 @@ def test_fills_and_refusals_are_counted(name: str, path: Path, engine: Engine) -
 
 def test_an_account_is_worth_what_its_newest_mark_by_then_says(path: Path, engine: Engine) -> None:
     own = ids(engine, "ann")
-    with reading(engine) as connection:
+    with OpenedRecord(engine).reading() as connection:
         spans = read_account_spans(connection, own)
         wanted = [
             (span.entrant_id, at + shift)
@@ -107,7 +103,7 @@ def test_questions_are_those_of_the_newest_page_and_of_the_first_market(path: Pa
         path, "SELECT market_id, event_id, question FROM market_version ORDER BY market_id, version"
     )
     newest = {str(market): str(question) for market, _, question in pages}
-    with reading(engine) as connection:
+    with OpenedRecord(engine).reading() as connection:
         assert read_questions(connection, list(newest)) == newest
         events = read_event_questions(connection, [str(event) for _, event, _ in pages])
 
@@ -118,8 +114,8 @@ def test_questions_are_those_of_the_newest_page_and_of_the_first_market(path: Pa
 
 
 def test_what_an_agent_holds_is_read_without_the_others(engine: Engine) -> None:
-    with reading(engine) as connection:
-        for stored in read_cohorts(connection):
+    with OpenedRecord(engine).reading() as connection:
+        for stored in cohorts_seen(connection):
             whole = read_marked_cohort(connection, stored.id)
             for name in stored.entrant_ids:
                 own = read_marked_cohort(connection, stored.id, name)
@@ -130,9 +126,9 @@ def test_what_an_agent_holds_is_read_without_the_others(engine: Engine) -> None:
 
 
 def test_every_question_goes_by_an_index(path: Path) -> None:
-    engine = connect(str(path))
+    engine = OpenedRecord.at(path).engine
     own = ids(engine, "ann")
-    with asked(engine) as questions, reading(engine) as connection:
+    with asked(engine) as questions, OpenedRecord(engine).reading() as connection:
         spans = read_account_spans(connection, own)
         read_equity_at(connection, [(span.entrant_id, span.last_at) for span in spans])
         for counted in COUNTED_COLUMNS:
@@ -148,11 +144,11 @@ def test_every_question_goes_by_an_index(path: Path) -> None:
 
 def everything(database: str) -> list[Any]:
     """Read what the page of an agent reads, of every agent."""
-    engine = connect(database, read_only=True)
+    engine = OpenedRecord.join(database).engine
     found: list[Any] = []
-    with reading(engine) as connection:
+    with OpenedRecord(engine).reading() as connection:
         for name in NAMES:
-            own = [one.entrant_ids[name] for one in read_cohorts(connection) if name in one.entrant_ids]
+            own = [one.entrant_ids[name] for one in cohorts_seen(connection) if name in one.entrant_ids]
             places = {key: place for place, key in enumerate(own)}
             spans = read_account_spans(connection, own)
             wanted = [(span.entrant_id, at) for span in spans for at in (span.first_at, span.last_at)]
@@ -169,6 +165,5 @@ def everything(database: str) -> list[Any]:
 
 def test_both_databases_tell_the_page_the_same(path: Path, new_database: Callable[[], str]) -> None:
     server = new_database()
-    with open_read_only(str(path)) as engine:
-        move_record(engine, server, verified_content)
+    moved(path, server)
     assert everything(server) == everything(str(path))

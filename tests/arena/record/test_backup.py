@@ -12,17 +12,17 @@ from arena.errors import ArenaError
 from arena.record.files.backup import Backup, backup, backup_to, is_backup
 from arena.record.files.copy import atomic_file
 from arena.record.files.integrity import examine_file
-from arena.record.schema.database import connect, newest_schema_version, open_read_only
+from arena.record.schema.database import connect, newest_schema_version
 from arena.verify.content import verified_content
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW
-from tests.rows import state_of
+from tests.rows import opened_to_read, state_of
 
 HOUR = timedelta(hours=1)
 
 
 def backed_up(record: Path, folder: Path, hours: int = 0, keep: int = 3) -> Backup:
-    with open_read_only(str(record), older=True) as engine:
+    with opened_to_read(record, older=True) as engine:
         return backup(engine, folder, keep, NOW + hours * HOUR, verified_content)
 
 
@@ -77,7 +77,7 @@ def test_made_again_for_the_same_time_it_replaces_its_own_kind_only(built: Path,
 
 def test_a_named_file_is_never_overwritten(built: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.db").write_text("mine", "utf-8")
-    with open_read_only(str(built)) as engine, pytest.raises(ArenaError, match="already exists"):
+    with opened_to_read(built) as engine, pytest.raises(ArenaError, match="already exists"):
         backup_to(engine, tmp_path / "mine.db", verified_content)
     assert (tmp_path / "mine.db").read_text("utf-8") == "mine"
 
@@ -139,7 +139,7 @@ def test_stopped_by_a_key_in_the_midst_of_a_stage_it_ends_at_once_and_nothing_st
         if heard.count(stage) == 2:
             raise KeyboardInterrupt
 
-    with open_read_only(str(built)) as engine, pytest.raises(KeyboardInterrupt):
+    with opened_to_read(built) as engine, pytest.raises(KeyboardInterrupt):
         backup(engine, tmp_path / "to", 3, NOW, verified_content, told)
     assert (heard[-1], heard.count(stage)) == (stage, 2)
     assert names(tmp_path / "to") == []

@@ -7,13 +7,13 @@ import pytest
 from sqlalchemy import Connection, Engine
 
 from arena.record.files.backup import backup
-from arena.record.schema.database import connect, open_read_only, reading, upgrade
 from arena.verify import verify
 from arena.verify.content import verified_content
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.records.full_record import SUN, Season, a_cohort, the_book
 from tests.records.opened_record import OpenedRecord
+from tests.rows import opened_to_read
 
 PAST, FUTURE = "2001-01-01T00:00:00.000000Z", "2999-01-01T00:00:00.000000Z"
 TIME = {"sqlite": "TEXT", "postgresql": "TIMESTAMP WITH TIME ZONE"}
@@ -56,7 +56,7 @@ def put_back(connection: Connection) -> None:
 
 
 def read(engine: Engine, query: str) -> list[tuple[object, ...]]:
-    with reading(engine) as connection:
+    with OpenedRecord(engine).reading() as connection:
         return [tuple(row) for row in connection.exec_driver_sql(query)]
 
 
@@ -68,15 +68,14 @@ def test_what_had_expired_is_free_and_what_had_not_is_held(database: str, tmp_pa
     with record.engine.begin() as connection:
         put_back(connection)
     record.close()
-    with open_read_only(database, older=True) as older:
+    with opened_to_read(database, older=True) as older:
         assert backup(older, tmp_path / "saved", 3, NOW, verified_content).content.schema == "0009"
 
-    engine = connect(database)
-    upgrade(engine)
+    engine = OpenedRecord.at(database).engine
     assert read(engine, "SELECT entrant_id, token, beat FROM claim ORDER BY 1") == [(1, 3, None), (2, 3, 0)]
     assert read(engine, "SELECT id, worst, beat FROM reservation ORDER BY 1") == [(1, 9, None), (2, 9, 0)]
     assert read(engine, "SELECT token, beat, renewed_at IS NOT NULL FROM lease") == [(7, 0, True)]
     assert read(engine, "SELECT count(*) FROM model_limit") == [(0,)]
-    with reading(engine) as connection:
+    with OpenedRecord(engine).reading() as connection:
         assert verify(connection) == []
     engine.dispose()

@@ -16,12 +16,8 @@ from arena.exports.fact_tables import FACT
 from arena.exports.referee import referee
 from arena.exports.restore import restore
 from arena.record.files.recording import read_sightings
-from arena.record.files.restore import move_record
-from arena.record.hashes import state_hash
-from arena.record.schema.database import connect, open_read_only, reading, upgrade
 from arena.verify import verify
 from arena.verify.checks.schema import TRIGGERS
-from arena.verify.content import verified_content
 from markets.bundle import write
 from markets.venues import recorded
 from portfolio.rules import REALISTIC
@@ -30,8 +26,8 @@ from tests.builders import result_of
 from tests.records import mixed_record, question_season
 from tests.records.full_record import week
 from tests.records.mixed_record import CUP, LAUNCH, SALES, build_mixed, play_mixed
-from tests.records.opened_record import OpenedRecord
-from tests.rows import read_only, state_of
+from tests.records.opened_record import OpenedRecord, moved
+from tests.rows import hash_seen, read_only, state_of
 
 ADDED_BY_0013 = (("market_version", "form"), ("resolution", "answer"), ("forecast", "distribution"))
 
@@ -63,20 +59,18 @@ def take_back(record: OpenedRecord) -> None:
 
 
 def test_a_record_of_schema_0012_gets_the_columns_and_keeps_its_hash(address: str, built: Path) -> None:
-    with open_read_only(str(built)) as source:
-        move_record(source, address, verified_content)
+    moved(built, address)
     record = OpenedRecord.at(address)
     query = TRIGGERS[record.engine.dialect.name]
     with record.reading() as connection:
-        before = state_hash(connection)
+        before = hash_seen(connection)
         guards = sorted(map(tuple, connection.exec_driver_sql(query)))
     take_back(record)
 
-    engine = connect(address)
-    upgrade(engine)
-    with reading(engine) as connection:
+    engine = OpenedRecord.at(address).engine
+    with OpenedRecord(engine).reading() as connection:
         assert verify(connection) == []
-        assert state_hash(connection) == before
+        assert hash_seen(connection) == before
         assert sorted(map(tuple, connection.exec_driver_sql(query))) == guards
     for table, column in ADDED_BY_0013:
         with engine.connect() as connection, pytest.raises(DBAPIError, match="append-only"):
@@ -87,29 +81,21 @@ def test_a_record_of_schema_0012_gets_the_columns_and_keeps_its_hash(address: st
 def test_questions_of_every_kind_are_added_to_a_record_that_was_of_schema_0012(
     address: str, empty: Path, mixed: Path
 ) -> None:
-    with open_read_only(str(empty)) as source:
-        move_record(source, address, verified_content)
+    moved(empty, address)
     take_back(OpenedRecord.at(address))
-    engine = connect(address)
-    upgrade(engine)
-    engine.dispose()
-
     record = OpenedRecord.at(address)
     play_mixed(record)
     with record.reading() as connection:
         assert verify(connection) == []
-        assert state_hash(connection) == state_of(mixed)
+        assert hash_seen(connection) == state_of(mixed)
     record.close()
 
 
 def test_a_copy_is_the_same(address: str, mixed: Path) -> None:
-    with open_read_only(str(mixed)) as source:
-        move_record(source, address, verified_content)
-    engine = connect(address)
-    with reading(engine) as connection:
+    moved(mixed, address)
+    with read_only(address) as connection:
         assert verify(connection) == []
-        assert state_hash(connection) == state_of(mixed)
-    engine.dispose()
+        assert hash_seen(connection) == state_of(mixed)
 
 
 @pytest.mark.parametrize("form", FORMS)

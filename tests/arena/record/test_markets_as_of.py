@@ -4,11 +4,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from sqlalchemy import func
 
 from arena.record.queries.markets import read_known_ids, read_listings_as_of, read_quotes_as_of
-from arena.record.schema.typed import select
-from arena.record.schema.world import QuoteRow
 from arena.verify import verify
 from markets.model import MarketId, Quote
 from tests.arena.record.histories import (
@@ -53,7 +50,7 @@ def quote_at(record: OpenedRecord, market: MarketId, at: int) -> Quote | None:
 
 def rows(record: OpenedRecord) -> int:
     with record.reading() as connection:
-        return connection.execute(select(func.count()).select_from(QuoteRow)).scalar_one()
+        return int(connection.exec_driver_sql("SELECT count(*) FROM quote").scalar_one())
 
 
 def test_a_price_that_stays_is_one_row_and_stays_fresh(record: OpenedRecord) -> None:

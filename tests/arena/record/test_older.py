@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ArenaError
-from arena.record.hashes import state_hash
 from arena.record.schema.codec import cohort_text
 from arena.record.schema.database import FORMER_VERSIONS, connect
 from arena.verify import verify
 from tests.arena.record.older import EXPORT, STATE_HASH, old_record
 from tests.records.full_record import Season, build, play_on
 from tests.records.opened_record import OpenedRecord
+from tests.rows import hash_seen
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_record_of_a_former_arena_is_refused_and_left_as_it_is(version: str, c
 def test_it_verifies_and_has_the_hash_that_it_had(record: OpenedRecord) -> None:
     with record.reading() as connection:
         assert verify(connection) == []
-        assert state_hash(connection) == STATE_HASH
+        assert hash_seen(connection) == STATE_HASH
 
 
 def test_its_cohorts_read_as_they_were_frozen(record: OpenedRecord) -> None:
@@ -83,7 +83,7 @@ def test_a_season_goes_on_in_mid_cohort_with_newer_code_as_if_nothing_had_been(
     for each in (record, whole):
         assert each.read(verify) == []
     with record.reading() as ours, whole.reading() as theirs:
-        assert state_hash(ours) == state_hash(theirs)
+        assert hash_seen(ours) == hash_seen(theirs)
     whole.close()
 
 
@@ -98,7 +98,7 @@ def test_a_record_from_before_markets_were_chosen_by_name_gets_the_columns_and_s
     copy: Path,
 ) -> None:
     with OpenedRecord.at(copy).engine.connect() as connection:
-        before = state_hash(connection)
+        before = hash_seen(connection)
     with closing(sqlite3.connect(copy)) as database:
         for table, names in ADDED_BY_0006.items():
             for name in names:
@@ -109,6 +109,6 @@ def test_a_record_from_before_markets_were_chosen_by_name_gets_the_columns_and_s
         connect(copy, read_only=True)
     record = OpenedRecord.at(copy)
     with record.reading() as connection:
-        assert state_hash(connection) == before
+        assert hash_seen(connection) == before
         assert verify(connection) == []
     record.close()

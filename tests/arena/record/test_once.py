@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlalchemy import inspect
 
-from arena.record.schema.database import connect
+from tests.records.opened_record import OpenedRecord
 
 ONCE = {
     "attempt": {("round_id", "entrant_id", "number")},
@@ -36,7 +36,7 @@ ONCE = {
 
 def test_each_of_these_is_there_once(empty: Path) -> None:
     """A call of one attempt, a turn of an agent in a round, a line of a ledger."""
-    engine = connect(empty)
+    engine = OpenedRecord.join(str(empty)).engine
     found = defaultdict[str, set[tuple[str | None, ...]]](set)
     for table in inspect(engine).get_table_names():
         for constraint in inspect(engine).get_unique_constraints(table):

@@ -10,17 +10,13 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 
-from arena.record.files.restore import move_record
 from arena.record.queries.decisions import read_fills, read_rejections
 from arena.record.queries.markets import (
     ShowingRound,
     read_last_shown,
     read_listed_markets,
 )
-from arena.record.schema.database import open_read_only as opened
-from arena.record.schema.database import reading
 from arena.scores.slices import count_shown_rounds, read_categories
-from arena.verify.content import verified_content
 from dashboard.record import read_event_questions, read_forecast_spreads, read_market_interest, was_any_shown
 from dashboard.views.market import (
     read_last_marks,
@@ -40,12 +36,13 @@ from dashboard.views.turn import (
 from markets.hashes import timestamp_text
 from markets.model import MarketId
 from tests.builders import NOW
-from tests.rows import rows_in
+from tests.records.opened_record import moved
+from tests.rows import read_only, rows_in
 
 
 @contextmanager
 def looking(record: str | Path) -> Iterator[Connection]:
-    with opened(str(record)) as engine, reading(engine) as connection:
+    with read_only(record) as connection:
         yield connection
 
 
@@ -197,6 +194,5 @@ def everything(record: str | Path) -> list[Any]:
 
 def test_both_databases_tell_the_pages_the_same(built: Path, new_database: Callable[[], str]) -> None:
     server = new_database()
-    with opened(str(built)) as engine:
-        move_record(engine, server, verified_content)
+    moved(built, server)
     assert everything(server) == everything(built)

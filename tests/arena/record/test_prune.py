@@ -10,9 +10,6 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection
 
 from arena.record.queries.markets import read_quotes_as_of
-from arena.record.schema.cohort import SnapshotItemRow
-from arena.record.schema.typed import select
-from arena.record.schema.world import PruneRow, QuoteRow
 from arena.record.write.listings import PruneResult, plan_pruning, prune_quotes
 from arena.verify import verify
 from tests.arena.record.histories import (
@@ -30,12 +27,13 @@ from tests.arena.record.histories import (
 from tests.builders import NOW, usd
 from tests.records.full_record import build
 from tests.records.opened_record import OpenedRecord
+from tests.rows import TABLES
 
 FOG, MIST, _ = MARKETS
 
 
 def quote_rows(connection: Connection) -> set[tuple[Any, ...]]:
-    return {tuple(row) for row in connection.execute(select(QuoteRow.__table__))}
+    return {tuple(row) for row in connection.execute(TABLES["quote"].select())}
 
 
 @given(looks=histories(), edge=st.integers(0, 2 * LONGEST))
@@ -49,7 +47,7 @@ def test_what_is_referred_to_or_newest_never_goes(looks: list[Look], edge: int, 
             assert prune_quotes(connection, older_than, NOW + timedelta(days=1)) == plan
         with record.reading() as connection:
             after = quote_rows(connection)
-            used = set(connection.scalars(select(SnapshotItemRow.quote_id)))
+            used = set(connection.exec_driver_sql("SELECT quote_id FROM snapshot_item").scalars())
             assert after <= before
             assert len(before) - len(after) == plan.goes
             assert {row[0] for row in after} >= used - {None}
@@ -107,13 +105,13 @@ def test_it_says_what_goes_and_why_the_others_stay(record: OpenedRecord) -> None
 def test_pruning_twice_is_pruning_once(record: OpenedRecord) -> None:
     assert [pruned(record, 9).goes, pruned(record, 9).goes, pruned(record, 3).goes] == [2, 0, 0]
     with record.reading() as connection:
-        assert [row.quotes for row in connection.execute(select(PruneRow.__table__))] == [2]
+        assert [row.quotes for row in connection.execute(TABLES["prune"].select())] == [2]
 
 
 def test_prunings_are_numbered(record: OpenedRecord) -> None:
     assert [pruned(record, 3).goes, pruned(record, 9).goes] == [1, 1]
     with record.reading() as connection:
-        assert [row.number for row in connection.execute(select(PruneRow.__table__))] == [1, 2]
+        assert [row.number for row in connection.execute(TABLES["prune"].select())] == [1, 2]
         assert verify(connection) == []
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import Table, event, func
+from sqlalchemy import event
 
 from agents.model import Call, CallError, Decision, Forecast, Message, Prompt
 from arena.errors import ArenaError
@@ -21,9 +21,6 @@ from arena.record.queries.cohorts import (
 )
 from arena.record.queries.decisions import read_turns
 from arena.record.schema.codec import book_of, book_text, cohort_of, cohort_text
-from arena.record.schema.turn import CallRow, ForecastRow, RejectionRow
-from arena.record.schema.typed import select
-from arena.record.schema.world import MarketVersionRow, ResolutionRow
 from arena.record.write.listings import add_pages, add_quotes
 from arena.record.write.reservations import read_spent
 from arena.record.write.turns import TurnUnderClaim
@@ -45,9 +42,9 @@ def season(tmp_path: Path) -> Season:
     return season
 
 
-def count(record: OpenedRecord, table: Table) -> int:
+def count(record: OpenedRecord, table: str) -> int:
     with record.reading() as connection:
-        return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+        return int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())
 
 
 def test_a_cohort_that_ends_twice_ended_the_first_time(season: Season) -> None:
@@ -81,9 +78,7 @@ def test_what_a_market_says_is_kept_each_time_it_changes(season: Season) -> None
     for number, page in enumerate(pages):
         season.look(1, week(number), page)
     with season.record.reading() as connection:
-        rows = connection.execute(
-            select(MarketVersionRow.version, MarketVersionRow.rules).order_by(MarketVersionRow.id)
-        ).all()
+        rows = connection.exec_driver_sql("SELECT version, rules FROM market_version ORDER BY id").all()
     assert [tuple(row) for row in rows] == [(1, "a"), (2, "b"), (3, "a")]
 
 
@@ -98,7 +93,7 @@ def test_resolutions_are_kept_once_and_known_in_their_time(season: Season) -> No
     assert season.record.resolutions([SUN], week(9)) == [first, second]
     assert season.record.unresolved_markets(week(1)) == [SUN], "what was said lately may be corrected"
     assert season.record.unresolved_markets(week(9)) == []
-    assert count(season.record, ResolutionRow.__table__) == 2
+    assert count(season.record, "resolution") == 2
 
 
 @pytest.mark.parametrize(
@@ -141,9 +136,9 @@ def test_a_failed_turn_leaves_only_its_note_and_can_be_played_again(season: Seas
     season.look(1, NOW, the_book(SUN, NOW))
     half = replace(decides(sun="0.5"), status="failed", note="timeout", rejections=(Rejection("side", "no"),))
     season.turn(1, "ann", half)
-    assert count(season.record, ForecastRow.__table__) == count(season.record, RejectionRow.__table__) == 0
+    assert count(season.record, "forecast") == count(season.record, "rejection") == 0
     season.turn(1, "ann", replace(half, status="played"))
-    assert count(season.record, ForecastRow.__table__) == count(season.record, RejectionRow.__table__) == 1
+    assert count(season.record, "forecast") == count(season.record, "rejection") == 1
     assert season.record.turn_statuses(1) == {1: "played"}
 
 
@@ -154,7 +149,7 @@ def test_a_late_answer_is_kept_under_the_next_number(season: Season) -> None:
         season.record.add_call(1, 1, 1, said(reply), NOW)
     assert [call.reply for call in season.record.calls(1, [1])[1]] == ["one", "two"]
     with season.record.reading() as connection:
-        assert connection.scalars(select(CallRow.attempt)).all() == [1, 2]
+        assert connection.exec_driver_sql("SELECT attempt FROM call").scalars().all() == [1, 2]
 
 
 def test_spending_is_counted_where_it_is_known(season: Season) -> None:

@@ -11,15 +11,14 @@ import pytest
 from arena.errors import ArenaError
 from arena.record.files.backup import backup, is_backup
 from arena.record.files.restore import RestoreResult, restore
-from arena.record.hashes import state_hash
-from arena.record.schema.database import connect, newest_schema_version, open_read_only
+from arena.record.schema.database import connect, newest_schema_version
 from arena.verify import verify
 from arena.verify.content import verified_content
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW
 from tests.records.full_record import build
 from tests.records.opened_record import OpenedRecord
-from tests.rows import read_only
+from tests.rows import hash_seen, opened_to_read, read_only
 
 ASIDE = f"record-until-{NOW:%Y%m%dT%H%M%SZ}.db"
 
@@ -27,13 +26,13 @@ ASIDE = f"record-until-{NOW:%Y%m%dT%H%M%SZ}.db"
 def hash_of(path: Path) -> str:
     with read_only(path, older=True) as connection:
         assert verify(connection) == []
-        return state_hash(connection)
+        return hash_seen(connection)
 
 
 @pytest.fixture(scope="module")
 def saved(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a backup of the small record, to be restored, never changed."""
-    with open_read_only(str(built)) as engine:
+    with opened_to_read(built) as engine:
         return backup(engine, tmp_path_factory.mktemp("saved"), 1, NOW, verified_content).path
 
 
@@ -69,7 +68,7 @@ def test_a_record_that_is_lost_is_as_its_backup_has_it(saved: Path, built: Path,
 
 
 def test_a_season_goes_on_in_a_restored_record(tmp_path: Path, other: Path) -> None:
-    with open_read_only(str(other)) as engine:
+    with opened_to_read(other) as engine:
         made = backup(engine, tmp_path / "to", 1, NOW, verified_content)
     put(made.path, tmp_path / "new.db")
     with closing(OpenedRecord.at(tmp_path / "new.db")) as record:
@@ -196,7 +195,7 @@ def test_a_backup_of_an_older_schema_is_renewed_on_the_way(
     built: Path, tmp_path: Path, older_version: str
 ) -> None:
     older = Path(of_version(built, str(tmp_path / "older.db"), older_version))
-    with open_read_only(str(older), older=True) as engine:
+    with opened_to_read(older, older=True) as engine:
         made = backup(engine, tmp_path / "to", 1, NOW, verified_content)
     done = put(made.path, tmp_path / "new.db")
     assert (done.schema, done.content.schema) == (older_version, newest_schema_version())

@@ -10,9 +10,10 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import IntegrityError
 
 from arena.errors import ArenaError
-from arena.record.schema.database import connect
 from arena.record.schema.tables import METADATA
 from tests.records.full_record import AT_WORK
+from tests.records.opened_record import OpenedRecord, opened_record
+from tests.rows import read_only
 
 FREE = dict.fromkeys(AT_WORK, "who is at work changes") | {"mark": "a cache of what can be worked out again"}
 """Tables that are no facts: their rows may change."""
@@ -23,7 +24,9 @@ FACTS = [name for name in METADATA.tables if name not in FREE]
 
 @pytest.fixture(scope="module")
 def engine(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = connect(shutil.copy(built, tmp_path_factory.mktemp("triggers") / "record.db"))
+    engine = OpenedRecord.join(
+        str(shutil.copy(built, tmp_path_factory.mktemp("triggers") / "record.db"))
+    ).engine
     yield engine
     engine.dispose()
 
@@ -109,10 +112,12 @@ def test_what_a_cohort_has_frozen_is_not_replaced_by_any_program(table: str, cop
 def test_a_second_cohort_of_one_number_reads_as_a_race(copy: Path) -> None:
     """That is what it is: two processes have started one at once."""
     again = "(number, starts_at, frozen, hash) SELECT number, starts_at, frozen, hash FROM cohort LIMIT 1"
-    engine = connect(copy)
-    with engine.connect() as connection, pytest.raises(ArenaError, match="another process wrote"):
+    with (
+        opened_record(copy) as record,
+        record.engine.connect() as connection,
+        pytest.raises(ArenaError, match="another process wrote"),
+    ):
         connection.execute(text(f"INSERT INTO cohort {again}"))
-    engine.dispose()
 
 
 def test_a_cohort_is_paused_and_goes_on_and_is_stopped_for_good(connection: Connection) -> None:
@@ -149,10 +154,8 @@ def test_only_a_failed_turn_may_be_played_again(connection: Connection) -> None:
 
 
 def test_a_read_only_engine_cannot_write(copy: Path) -> None:
-    engine = connect(copy, read_only=True)
-    with engine.connect() as connection, pytest.raises(Exception, match="can only be read"):
+    with read_only(copy) as connection, pytest.raises(Exception, match="can only be read"):
         connection.execute(text("DELETE FROM mark"))
-    engine.dispose()
     database = sqlite3.connect(copy)
     assert database.execute("SELECT count(*) > 0 FROM mark").fetchone() == (1,)
     database.close()

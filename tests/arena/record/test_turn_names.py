@@ -9,14 +9,12 @@ from sqlalchemy.exc import DBAPIError
 
 from arena.errors import ArenaError
 from arena.record.files.backup import backup
-from arena.record.files.restore import move_record
-from arena.record.hashes import state_hash
-from arena.record.schema.database import connect, open_read_only, reading, upgrade
 from arena.verify import verify
 from arena.verify.checks.schema import TRIGGERS
 from arena.verify.content import verified_content
 from tests.builders import NOW
-from tests.records.opened_record import OpenedRecord
+from tests.records.opened_record import OpenedRecord, moved
+from tests.rows import hash_seen, opened_to_read, read_only
 
 FAILED = (
     "OLD.verdict = 'failed' AND NEW.id = OLD.id AND NEW.round_id = OLD.round_id "
@@ -56,8 +54,7 @@ def database(request: pytest.FixtureRequest, built: Path, tmp_path: Path) -> str
     else:
         new_database: Callable[[], str] = request.getfixturevalue("new_database")
         address = new_database()
-    with open_read_only(str(built)) as engine:
-        move_record(engine, address, verified_content)
+    moved(built, address)
     return address
 
 
@@ -86,22 +83,21 @@ def test_the_columns_are_renamed_and_nothing_else_is_another(
     record = OpenedRecord.at(database)
     query = TRIGGERS[record.engine.dialect.name]
     with record.reading() as connection:
-        before = state_hash(connection)
+        before = hash_seen(connection)
         guards = sorted(map(tuple, connection.exec_driver_sql(query)))
     with record.engine.begin() as connection:
         put_back(connection, version)
     record.close()
-    with pytest.raises(ArenaError, match=f"older arena .schema {version}"):
-        connect(database, read_only=True)
-    with open_read_only(database, older=True) as older:
+    with pytest.raises(ArenaError, match=f"older arena .schema {version}"), read_only(database):
+        raise AssertionError("an older record was opened")
+    with opened_to_read(database, older=True) as older:
         saved = backup(older, tmp_path / "saved", 3, NOW, verified_content)
     assert (saved.content.schema, saved.content.state_hash) == (version, before)
 
-    engine = connect(database)
-    upgrade(engine)
-    with reading(engine) as connection:
+    engine = OpenedRecord.at(database).engine
+    with OpenedRecord(engine).reading() as connection:
         assert verify(connection) == []
-        assert state_hash(connection) == before
+        assert hash_seen(connection) == before
         assert sorted(map(tuple, connection.exec_driver_sql(query))) == guards
         indexes = {index["name"]: index["column_names"] for index in inspect(connection).get_indexes("turn")}
         assert indexes["ix_turn_status"] == ["status"]

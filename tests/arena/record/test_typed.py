@@ -12,13 +12,13 @@ import pytest
 from sqlalchemy import Connection, Text, func
 from sqlalchemy.dialects import sqlite
 
-from arena.record.schema.database import connect
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.fields import TableRow, meaning_of
 from arena.record.schema.ledger import MarkRow
 from arena.record.schema.turn import FillRow, TurnRow
 from arena.record.schema.typed import TypedSelect, clause, count, delete, select, update
 from arena.record.schema.world import QuoteRow
+from tests.rows import read_only
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAD = """
@@ -59,10 +59,8 @@ def test_mypy_names_each_fault(tmp_path: Path) -> None:
 
 @pytest.fixture
 def connection(copy: Path) -> Iterator[Connection]:
-    engine = connect(copy, read_only=True)
-    with engine.connect() as connection:
+    with read_only(copy) as connection:
         yield connection
-    engine.dispose()
 
 
 def test_rows_have_the_types_of_their_columns(connection: Connection) -> None:

@@ -5,7 +5,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
 
 from agents.model import Call, CallError, Message, Prompt
 from arena.record.model.incident import Incident
@@ -16,8 +15,6 @@ from arena.record.model.reservation import (
     ReservationRequest,
     ReservationTerms,
 )
-from arena.record.schema.turn import CallRow
-from arena.record.schema.work import DeskKeyRow, IncidentRow, ReservationRow
 from arena.record.write.calls import add_call
 from arena.record.write.desk import open_desk_turn, put_desk_key
 from arena.record.write.evidence import GatheredEvidence, add_evidence, read_evidence
@@ -54,7 +51,7 @@ def test_a_second_key_is_put_in_place_of_the_first(record: OpenedRecord) -> None
     for key_hash in ("first", "second"):
         record.write(put_desk_key, "ann", key_hash, NOW)
     with record.engine.connect() as connection:
-        assert connection.scalars(select(DeskKeyRow.__table__.c.hash)).all() == ["second"]
+        assert connection.exec_driver_sql("SELECT hash FROM desk_key").scalars().all() == ["second"]
 
 
 def test_a_turn_that_is_open_at_the_desk_stays_as_it_is_until_the_next_round(record: OpenedRecord) -> None:
@@ -86,14 +83,14 @@ def test_an_incident_is_told_once(record: OpenedRecord) -> None:
     for text in ("it is down", "it is still down"):
         record.write(add_incident, Incident("venue_down", "sky", NOW, text))
     with record.engine.connect() as connection:
-        [body] = connection.scalars(select(IncidentRow.__table__.c.body)).all()
+        [body] = connection.exec_driver_sql("SELECT body FROM incident").scalars().all()
     assert "still" not in body
 
 
 def test_a_call_that_is_reserved_again_under_its_number_has_one_place(record: OpenedRecord) -> None:
     assert reserved(record, 7).id == reserved(record, 7).id == 7
     with record.engine.connect() as connection:
-        assert connection.scalars(select(ReservationRow.__table__.c.id)).all() == [7]
+        assert connection.exec_driver_sql("SELECT id FROM reservation").scalars().all() == [7]
 
 
 def test_an_answer_that_is_kept_again_under_its_reservation_is_there_once(record: OpenedRecord) -> None:
@@ -111,7 +108,7 @@ def test_an_attempt_has_the_next_number_though_one_before_it_was_not_kept(record
     answer = Call(Prompt((Message("user", "?"),)), "yes", cost=5)
     record.write_answer(add_call, 1, 1, 2, answer, NOW, reserved(record, 1))
     with record.engine.connect() as connection:
-        assert connection.scalars(select(CallRow.__table__.c.attempt)).all() == [1]
+        assert connection.exec_driver_sql("SELECT attempt FROM call").scalars().all() == [1]
 
 
 def test_a_provider_and_a_model_may_be_limited_more_than_once(record: OpenedRecord) -> None:

@@ -1,6 +1,7 @@
 """When a season decides, and which time is played: what was broken off, what comes next, what is due."""
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -8,7 +9,6 @@ import pytest
 from agents.model import Ask, Decision, View
 from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
-from arena.record.model.calendar import Cadence
 from arena.rounds import season
 from arena.rounds.season import (
     begin_due_cohort,
@@ -175,7 +175,7 @@ def test_a_plan_has_the_times_of_its_cohorts_and_finds_the_next_from_any_instant
     plan = a_plan(5, 3)
     endless = a_plan(5, None)
     assert plan.decision_times() == [NOW + week * WEEK for week in range(7)]
-    twice_a_week = Plan(NOW, Cadence(timedelta(days=3)), 2, 2, 5, plan.freeze)
+    twice_a_week = replace(a_plan(2, 2, every=timedelta(days=3)), freeze=plan.freeze)
     assert [(at - NOW).days for at in twice_a_week.decision_times()] == [0, 3, 7, 10]
     assert (len(season_times(plan, 2)), len(season_times(endless, 30))) == (2, 30)
     assert season_times(plan, 100) == plan.decision_times()

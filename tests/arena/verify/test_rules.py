@@ -10,9 +10,6 @@ import pytest
 
 from agents.model import Decision, Forecast
 from arena.record.model.cohort import Turn
-from arena.record.schema.ledger import EntryRow
-from arena.record.schema.statements import attributes_of, insert_rows
-from arena.record.write.cohorts import add_cohort
 from arena.record.write.heads import add_head, last_lines
 from arena.verify import Difference
 from markets.model import Snapshot
@@ -35,6 +32,7 @@ from tests.records.full_record import (
     week,
 )
 from tests.records.opened_record import OpenedRecord
+from tests.rows import TABLES
 
 RULES = replace_cap(REALISTIC)
 YES: LotKey = (SUN, "YES")
@@ -74,9 +72,9 @@ def write(season: Season, *, name: str = "ann", **entry: Any) -> Entry:
     stored = season.record.cohorts()[0]
     account = LaxAccount(season.record.holdings(1)[name])
     line = account.write(**entry)
-    row = {"entrant_id": stored.entrant_ids[name]} | attributes_of(line, *Entry.__slots__)
+    row = {"entrant_id": stored.entrant_ids[name]} | {each: getattr(line, each) for each in Entry.__slots__}
     with season.record.engine.begin() as connection:
-        insert_rows(connection, EntryRow.__table__, [row])
+        connection.execute(TABLES["entry"].insert(), row)
         add_head(connection, line.at, {"entry": last_lines(connection, [row["entrant_id"]])})
     return line
 
@@ -383,11 +381,10 @@ def test_an_entry_that_no_ledger_may_hold(entry: dict[str, Any], season: Season)
 def test_a_bankroll_that_is_not_the_frozen_one(tmp_path: Path) -> None:
     season = Season(OpenedRecord.at(tmp_path / "record.db"))
     cohort = a_cohort(1, NOW, RULES, "ann")
-    season.record.write(
-        add_cohort,
+    season.record.start(
         cohort,
         {cohort.prompts["bet"]: "Which of these will happen?"},
-        {"ann": LaxAccount(Holdings()).write(week(1), "deposit", "bankroll", cash=usd(10_001))},
+        ann=LaxAccount(Holdings()).write(week(1), "deposit", "bankroll", cash=usd(10_001)),
     )
     assert fields(season) == {("entry", "cash"), ("entry", "balance"), ("entry", "at")}
 
