@@ -3,17 +3,20 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Column, Connection, Engine
 
 from arena.record.hashes import state_hash
+from arena.record.model.cohort import Cohort
 from arena.record.model.columns import ForecastColumns
 from arena.record.queries.cohorts import StoredCohort, read_cohorts
 from arena.record.queries.forecasts import read_forecast_columns
+from arena.record.schema.codec import cohort_of, cohort_text
 from arena.record.schema.database import READ_ONLY_OPTION, connect, open_read_only, reading
-from arena.record.schema.dialects import UtcTime
+from arena.record.schema.dialects import UtcTime, instant_text
 from arena.record.schema.tables import METADATA
 
 TABLES = {table.name: table for table in METADATA.sorted_tables}
@@ -85,3 +88,18 @@ def columns_of(table: str) -> list[str]:
 def is_instant(column: "Column[Any]") -> bool:
     """Tell whether a column holds instants."""
     return isinstance(column.type, UtcTime)
+
+
+def stored_instant(at: datetime) -> str:
+    """Return an instant as a record in a file holds it."""
+    return instant_text(at)
+
+
+def frozen_text(cohort: Cohort) -> str:
+    """Return the text that a record keeps of a cohort."""
+    return cohort_text(cohort)
+
+
+def thawed(text: str) -> Cohort:
+    """Return the cohort of which a record keeps such a text."""
+    return cohort_of(text)

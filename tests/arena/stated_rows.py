@@ -1,12 +1,13 @@
 """Stated forecasts without a record: so many events of so many markets, as columns."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
-from arena.record.model.columns import UNKNOWN, AccountSummary, BetColumns, ForecastColumns
+from arena.record.model.columns import OPEN, UNKNOWN, AccountSummary, BetColumns, ForecastColumns, take_rows
 from markets.millionths import ONE
 
 DAY = 86_400
@@ -90,3 +91,13 @@ NO_BETS = BetColumns(
 def an_account(agent: str) -> AccountSummary:
     """Return an account that was never marked and paid for nothing."""
     return AccountSummary(agent, "llm", 1, 10_000 * ONE, None, 0, 1, 0, 0, 0)
+
+
+def only(rows: ForecastColumns, which: Any) -> ForecastColumns:
+    """Return these of the forecasts: by a mask, or by their places."""
+    return take_rows(rows, which)
+
+
+def still_open(rows: ForecastColumns) -> ForecastColumns:
+    """Return the same forecasts before any market has ended."""
+    return replace(rows, outcome=np.full_like(rows.outcome, OPEN))

@@ -11,7 +11,6 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from arena.record.model.columns import take_rows
 from arena.scores.leaderboard import read_leaderboard
 from arena.scores.profiles.duels import DUELS, DuelDetails, compute_duels
 from arena.scores.profiles.inputs import read_inputs
@@ -19,6 +18,7 @@ from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.verdict import PairVerdict, Verdict
 from dashboard.views.duel import figures, heading, verdict_time_text
 from dashboard.words import with_true_minus
+from tests.arena.stated_rows import only
 from tests.dashboard.opening import Show, healthy, in_address, tables, tiles, words
 from tests.dashboard.records import shared
 from tests.records.seasons import HOSTILE
@@ -49,7 +49,7 @@ def test_a_market_that_an_old_record_shows_twice_in_a_round_counts_once(season: 
     with read_only(season) as connection:
         inputs = read_inputs(connection)
     places = np.arange(len(inputs.stated.outcome)).repeat(2)
-    twice = replace(inputs, stated=take_rows(inputs.stated, places))
+    twice = replace(inputs, stated=only(inputs.stated, places))
     assert compute_duels(twice)["oracle"][0].for_a == compute_duels(inputs)["oracle"][0].for_a
 
 

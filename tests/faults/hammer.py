@@ -12,11 +12,10 @@ from random import Random
 
 from agents.model import Call, Message, Prompt
 from arena.calls.rate_limit import RateLimiter
-from arena.calls.reservations import CallReservations
-from arena.record.model.reservation import Budget, Payer, Scope
+from arena.record.model.reservation import Payer, Scope
 from arena.rounds.turns import ask_of_player
 from arena.rounds.world import Player
-from tests.records.little_world import LittleVenue, a_world, asks
+from tests.records.little_world import LittleVenue, a_world, asks, reservations_within
 from tests.records.opened_record import OpenedRecord
 
 COST = 1_000
@@ -35,8 +34,8 @@ def work(
 ) -> None:
     """So many questions, eight at a time, each told to the log as it starts and as it ends."""
     record, chance = OpenedRecord.at(address), Random(f"hammer {number}")
-    reservations = CallReservations(
-        Budget(limits=limits), RateLimiter(8, per_provider, Random(f"waits {number}")), record
+    reservations = reservations_within(
+        record, limits, RateLimiter(8, per_provider, Random(f"waits {number}"))
     )
     world = replace(a_world(LittleVenue(), {}), reservations=reservations)
     told = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -76,7 +75,7 @@ def most_at_once(log: Path) -> Counter[str]:
 def hang(address: str, sign: str) -> None:
     """Make one call that never ends, and leave a sign once it is under way."""
     record = OpenedRecord.at(address)
-    reservations = CallReservations(Budget(limits={"arena": 10 * COST}), RateLimiter(), record)
+    reservations = reservations_within(record, {"arena": 10 * COST})
     world = replace(a_world(LittleVenue(), {}), reservations=reservations)
 
     async def never(prompt: Prompt) -> Call:

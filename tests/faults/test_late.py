@@ -10,14 +10,20 @@ from datetime import timedelta
 import pytest
 
 from agents.model import Ask, Call, Decision, Message, Prompt, View
-from arena.calls.rate_limit import RateLimiter
-from arena.calls.reservations import CallReservations
-from arena.record.model.reservation import Budget
 from arena.rounds.round import play_round
 from arena.rounds.world import Player, World
 from arena.verify import verify
 from tests.builders import NOW, RAIN, a_bet
-from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live, open_round, turns_of
+from tests.records.little_world import (
+    LittleVenue,
+    a_cohort,
+    a_world,
+    begun,
+    live,
+    open_round,
+    reservations_within,
+    turns_of,
+)
 from tests.records.opened_record import OpenedRecord, opened_record
 
 HOUR = timedelta(hours=1)
@@ -38,7 +44,7 @@ def worker(record: OpenedRecord, name: str, model: "Model", ahead: timedelta = t
         world,
         player=lambda cohort, entrant: mind,
         holder=f"{name}.invalid/1/x",
-        reservations=CallReservations(Budget(limits={"arena": 10**6}), RateLimiter(), record),
+        reservations=reservations_within(record, {"arena": 10**6}),
     )
 
 

@@ -6,11 +6,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from agents.model import Agent, Ask, Call, CallError, Decision, Forecast, Message, Prompt, View
+from arena.calls.rate_limit import RateLimiter
+from arena.calls.reservations import CallReservations
 from arena.cohorts.schedule import Plan
 from arena.record.model.calendar import Cadence
 from arena.record.model.cohort import Cohort, Entrant, RoundReport, Turn
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.lease import holder_name
+from arena.record.model.reservation import Budget, Scope
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.write.sync import VenueSource
 from arena.rounds.round import play_round, take_snapshot
@@ -213,3 +216,10 @@ def incidents_of(record: OpenedRecord) -> list[RecordedIncident]:
 def hash_of(record: OpenedRecord) -> str:
     """Return the hash of all that a record holds."""
     return record.state_hash()
+
+
+def reservations_within(
+    record: OpenedRecord, limits: Mapping[Scope, int], limiter: RateLimiter | None = None
+) -> CallReservations:
+    """Return what reserves money for calls within these limits, and room by a limiter."""
+    return CallReservations(Budget(limits=limits), limiter or RateLimiter(), record)

@@ -3,22 +3,22 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
 import pytest
 
-from agents.model import Call, Decision
+from agents.model import Article, Call, Decision
 from arena.calls.reservations import new_reservation_id
 from arena.cohorts.freeze import code_version
 from arena.record.files.backup import Backup, backup_to
 from arena.record.files.restore import move_record
 from arena.record.hashes import state_hash
+from arena.record.model import lease
 from arena.record.model.cohort import Cohort, JobState, Turn
 from arena.record.model.columns import ForecastColumns
 from arena.record.model.incident import Incident, RecordedIncident
-from arena.record.model.lease import Watch
 from arena.record.model.reservation import (
     Budget,
     PausedCalls,
@@ -29,6 +29,7 @@ from arena.record.model.reservation import (
     ReservationTerms,
     Scope,
 )
+from arena.record.model.status import PublishedHeads
 from arena.record.queries.cohorts import (
     StoredCohort,
     StoredRound,
@@ -40,6 +41,7 @@ from arena.record.queries.cohorts import (
     read_turn_statuses,
     read_unresolved_markets,
 )
+from arena.record.queries.decisions import read_fills
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.queries.progress import CohortProgress, read_progress
 from arena.record.record import Record
@@ -48,7 +50,8 @@ from arena.record.schema.database import connect
 from arena.record.write.calls import add_call
 from arena.record.write.cohorts import add_cohort, add_snapshot, end_cohort, pause_cohort, stop_cohort
 from arena.record.write.desk import answer_desk_turn, open_desk_turn
-from arena.record.write.heads import add_head, read_heads_after
+from arena.record.write.evidence import GatheredEvidence, add_evidence, is_gathered, read_evidence
+from arena.record.write.heads import add_head, read_heads_after, read_published_heads
 from arena.record.write.listings import prune_quotes
 from arena.record.write.operations import (
     add_incidents,
@@ -69,6 +72,7 @@ from arena.record.write.reservations import (
     reserve,
 )
 from arena.record.write.resolutions import add_resolutions
+from arena.record.write.rollups import Rollup, put_rollups, read_rollup
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.record.write.turn_queue import TurnJob, upgrade_queue
 from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims, renew_claims
@@ -76,7 +80,7 @@ from arena.verify.content import verified_content
 from markets.model import Listing, MarketId, Resolution, Snapshot
 from markets.venue import QuarantinedRecord
 from portfolio.ledger import open_account
-from portfolio.model import Entry
+from portfolio.model import Entry, Fill
 from tests.builders import NOW
 from tests.rows import opened_to_read
 
@@ -141,6 +145,30 @@ class OpenedRecord(Record):
         """Return the chain of heads, oldest first."""
         return self.read(read_heads_after, 0, 1_000)
 
+    def evidence(self, round_id: int) -> dict[MarketId, tuple[Article, ...]]:
+        """Return the articles that a round shows, by market."""
+        return self.read(read_evidence, round_id)
+
+    def is_gathered(self, round_id: int) -> bool:
+        """Tell whether evidence was looked for in a round."""
+        return self.read(is_gathered, round_id)
+
+    def fills(self, turn_id: int) -> list[Fill]:
+        """Return the fills of a turn, in order."""
+        return self.read(read_fills, [turn_id])[turn_id]
+
+    def published(self) -> PublishedHeads:
+        """Return how far the heads were published."""
+        return self.read(read_published_heads)
+
+    def cached(self, name: str) -> Rollup | None:
+        """Return a figure of the cache by its name, if it is there."""
+        return self.read(read_rollup, name)
+
+    def put_cached(self, rollup: Rollup) -> None:
+        """Put a figure into the cache, in place of the one of its name."""
+        self.write(put_rollups, [rollup])
+
     def quarantined(self) -> list[StoredQuarantine]:
         """Return what venues gave that could not be used."""
         return self.read(read_quarantine)
@@ -186,6 +214,16 @@ class OpenedRecord(Record):
     def resolve(self, ends: Sequence[Resolution], at: datetime, live: bool = False) -> int:
         """Learn at a time how markets ended, and return how many of the ends are new."""
         return self.write(add_resolutions, ends, at, live)
+
+    def gather(
+        self,
+        round_id: int,
+        place: tuple[int, int],
+        articles: Mapping[MarketId, Any] | None = None,
+        asked: int = 0,
+    ) -> None:
+        """Keep the articles that were found for a round, by market, of so many that were looked at."""
+        self.write(add_evidence, round_id, place, GatheredEvidence(articles or {}, asked))
 
     def prune(self, older_than: datetime, at: datetime) -> int:
         """Prune prices that are older, and return how many went."""
@@ -246,7 +284,7 @@ class OpenedRecord(Record):
 
     def timed_by(self, timer: Callable[[], float]) -> Self:
         """Return the same record, which goes by this timer to tell who is silent."""
-        return replace(self, watch=Watch(timer))
+        return replace(self, watch=lease.Watch(timer))
 
     def reserve(self, holder: str, worst: int = 1, *, most: int = 9, number: int | None = None) -> int | None:
         """Reserve money and a provider's room for a call of the first turn, unless `most` calls have it all.
@@ -354,3 +392,8 @@ def make_queue(address: str) -> bool:
 def a_turn_job(*agents: str, again: bool = False) -> TurnJob:
     """Return the job of playing these agents' turns of the first round, by this version of the code."""
     return TurnJob(1, 1, agents, code_version(), again)
+
+
+def beat_every(interval: timedelta, patch: pytest.MonkeyPatch) -> None:
+    """Let everybody who works show a sign of life that often."""
+    patch.setattr(lease, "HEARTBEAT_INTERVAL", interval)

@@ -19,7 +19,7 @@ from arena.record.write.calls import add_call
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
 from tests.program.running import simulated_config
-from tests.records.opened_record import OpenedRecord
+from tests.records.opened_record import OpenedRecord, beat_every
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGES = tuple(f"{ROOT / package}/" for package in ("markets", "portfolio", "agents", "arena", "dashboard"))
@@ -130,7 +130,7 @@ def tracer(tmp_path_factory: pytest.TempPathFactory) -> Tracer:
             plan = plan_of(config, doors.now())
             with traced() as tracer, pytest.MonkeyPatch.context() as patch:
                 # Claims are renewed while turns are played, however quick the machine is.
-                patch.setattr("arena.record.model.lease.HEARTBEAT_INTERVAL", timedelta(milliseconds=1))
+                beat_every(timedelta(milliseconds=1), patch)
                 await play_season(plan, doors, record, None, lambda _done, _of: None)
         return tracer
 

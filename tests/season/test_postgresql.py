@@ -15,7 +15,6 @@ from arena.operations.status import read_status, status_data
 from arena.record.hashes import round_heads
 from arena.record.queries.markets import read_quotes_as_of
 from arena.record.queries.progress import read_played_turns
-from arena.record.write.evidence import read_evidence
 from arena.record.write.sync import markets_gone_since
 from arena.rounds.season import cohort_overviews as seen
 from arena.verify import verify
@@ -127,7 +126,7 @@ def test_evidence_and_cohorts_read_the_same_on_both_databases(
             ]
             with record.reading() as opened:
                 assert verify(opened) == []
-                evidence = [record.read(read_evidence, stored_round.id) for stored_round in rounds]
+                evidence = [record.evidence(stored_round.id) for stored_round in rounds]
                 sealed = [round_heads(opened, stored.id) for stored in record.cohorts()]
                 glances = [(x.state, x.next_at, x.open, x.profits) for x in seen(opened, 5, NOW)]
                 turns = [read_played_turns(opened, stored.id) for stored in record.cohorts()]

@@ -6,12 +6,11 @@ from pathlib import Path
 
 from arena.cohorts.freeze import freeze_cohort, plan_of
 from arena.config import Config, load
-from arena.record.schema.codec import cohort_of, cohort_text
 from arena.rounds.season import begin_due_cohort
 from markets.hashes import digest
 from tests.arena.config_files import write
 from tests.records.opened_record import OpenedRecord
-from tests.rows import rows_in
+from tests.rows import frozen_text, rows_in, thawed
 
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
 CONFIG = """\
@@ -54,8 +53,8 @@ def test_what_coverage_is_enough_is_frozen_where_it_is_not_the_default(tmp_path:
     usual, _ = freeze_cohort(a_config(tmp_path), 1, SUNDAY)
     config = load(write(tmp_path, f"{CONFIG}scores: {{min_coverage: 0.5}}\n"))
     other, _ = freeze_cohort(config, 1, SUNDAY)
-    assert "min_coverage" not in cohort_text(usual)
-    assert [cohort_of(cohort_text(x)).min_coverage for x in (usual, other)] == [800_000, 500_000]
+    assert "min_coverage" not in frozen_text(usual)
+    assert [thawed(frozen_text(x)).min_coverage for x in (usual, other)] == [800_000, 500_000]
 
 
 def test_suspects_are_withheld_but_where_a_live_market_s_price_is_seen(tmp_path: Path) -> None:
@@ -76,8 +75,8 @@ def test_suspects_are_withheld_but_where_a_live_market_s_price_is_seen(tmp_path:
     ):
         cohort, _ = freeze_cohort(load(write(tmp_path, text)), 1, SUNDAY)
         assert cohort.guard.suspects == suspects
-        assert cohort_of(cohort_text(cohort)).guard == cohort.guard
-        assert ("suspects" in cohort_text(cohort)) == (suspects is not None)
+        assert thawed(frozen_text(cohort)).guard == cohort.guard
+        assert ("suspects" in frozen_text(cohort)) == (suspects is not None)
 
 
 def test_only_a_live_cohort_s_draw_counts_stories(tmp_path: Path) -> None:
@@ -87,8 +86,8 @@ def test_only_a_live_cohort_s_draw_counts_stories(tmp_path: Path) -> None:
     )
     cohort, _ = freeze_cohort(load(write(tmp_path, live)), 1, SUNDAY)
     assert (simulated.universe.per_story, cohort.universe.per_story) == (None, 3)
-    assert "per_story" not in cohort_text(simulated), "it is written as it always was"
-    assert cohort_of(cohort_text(cohort)).universe == cohort.universe
+    assert "per_story" not in frozen_text(simulated), "it is written as it always was"
+    assert thawed(frozen_text(cohort)).universe == cohort.universe
 
 
 def test_a_changed_config_changes_the_next_cohort_and_not_the_one_that_plays(tmp_path: Path) -> None:

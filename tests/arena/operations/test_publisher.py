@@ -15,7 +15,6 @@ from arena.errors import ArenaError
 from arena.operations import publisher
 from arena.operations.publisher import FIRST_PAUSE, PATIENCE, keep_publishing, publish_due
 from arena.record.model.lease import LEASE_LENGTH
-from arena.record.write.heads import read_published_heads
 from tests.arena.config_files import SMALL, write
 from tests.builders import NOW
 from tests.records.opened_record import OpenedRecord
@@ -50,7 +49,7 @@ def test_each_head_leaves_once_and_in_order(block: str, record: OpenedRecord, tm
         go_on(record, number)
         for _ in range(2):
             assert asyncio.run(publish_due(config, record, NOW, ME)) == ""
-    published = record.read(read_published_heads)
+    published = record.published()
     assert lines(tmp_path) == [1, 2, 3] == [published.newest - 2, 2, published.published]
     assert published.at == NOW
     kept = [json.loads(line) for line in (tmp_path / "heads").read_text("utf-8").splitlines()]
@@ -69,7 +68,7 @@ def test_what_fails_is_tried_again_and_told_when_it_lasts(record: OpenedRecord, 
     assert "2 heads" in asyncio.run(publish_due(config, record, NOW + PATIENCE, ME))
     [incident] = record.incidents(9)
     assert (incident.incident.kind, incident.ended_at) == ("heads_unpublished", None)
-    assert record.read(read_published_heads).failing_since == NOW
+    assert record.published().failing_since == NOW
     (tmp_path / "down").unlink()
     assert asyncio.run(publish_due(config, record, NOW + PATIENCE + timedelta(hours=1), ME)) == ""
     assert lines(tmp_path) == [1, 2]

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import astuple, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from arena.cohorts.schedule import Expected, Job, expected_rounds
 from arena.config import cadence
 from arena.operations.health import BudgetUse, Status
 from arena.operations.status import read_status, status_data
-from arena.record.model.status import CallsUnderWay
 from arena.rounds.round import play_round
 from markets.venue import QuarantinedRecord
 from tests.builders import NOW, RAIN, a_resolution
@@ -117,7 +116,7 @@ def test_calls_under_way_and_lost_ones_are_told_apart(record: OpenedRecord) -> N
     put(record, "reservation", **call, worst=900, beat=1)
     put(record, "reservation", **call, worst=None, beat=0)
     put(record, "reservation", **call, worst=70, beat=None)
-    assert seen(record).under_way == CallsUnderWay(2, 900, 1, 70)
+    assert astuple(seen(record).under_way) == (2, 900, 1, 70)
 
 
 def test_who_holds_the_lease_leads_while_alive(record: OpenedRecord) -> None:

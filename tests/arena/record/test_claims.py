@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import ArenaError
-from arena.record.model import lease
 from arena.record.model.cohort import Turn
 from arena.record.model.lease import (
     FORGOTTEN,
@@ -34,7 +33,7 @@ from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, usd
 from tests.records.full_record import SUN, Season, a_cohort, decides, said, the_book
-from tests.records.opened_record import OpenedRecord
+from tests.records.opened_record import OpenedRecord, beat_every
 
 
 def gone(*holders: str) -> Callable[[Hold], bool]:
@@ -277,7 +276,7 @@ def test_a_watch_forgets_what_nobody_wants_any_more() -> None:
 def test_a_heart_beats_while_the_block_lasts_and_outlives_a_database_that_is_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lease, "HEARTBEAT_INTERVAL", timedelta(milliseconds=1))
+    beat_every(timedelta(milliseconds=1), monkeypatch)
 
     async def go() -> tuple[int, int]:
         beats = 0

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.write.evidence import GatheredEvidence, add_evidence, is_gathered, read_evidence
 from tests.arena.verify.test_verify import differences
 from tests.records.full_record import RAIN, SUN, build, the_news, week
 from tests.records.opened_record import OpenedRecord
@@ -24,16 +23,16 @@ def record(tmp_path: Path) -> Iterator[OpenedRecord]:
 
 def test_evidence_is_read_back_as_it_was_written(record: OpenedRecord) -> None:
     stored_round = record.rounds(record.cohorts()[0].id)[0]
-    assert record.read(is_gathered, stored_round.id)
-    assert record.read(read_evidence, stored_round.id)[SUN] == the_news(SUN, week(0))
-    assert len(record.read(read_evidence, stored_round.id)) == 4
+    assert record.is_gathered(stored_round.id)
+    assert record.evidence(stored_round.id)[SUN] == the_news(SUN, week(0))
+    assert len(record.evidence(stored_round.id)) == 4
 
 
 def test_what_was_gathered_first_stays(record: OpenedRecord) -> None:
     stored_round = record.rounds(record.cohorts()[0].id)[0]
-    before = record.read(read_evidence, stored_round.id)
-    record.write(add_evidence, stored_round.id, (1, 1), GatheredEvidence({RAIN: the_news(RAIN, week(3))}, 2))
-    assert record.read(read_evidence, stored_round.id) == before
+    before = record.evidence(stored_round.id)
+    record.gather(stored_round.id, (1, 1), {RAIN: the_news(RAIN, week(3))}, 2)
+    assert record.evidence(stored_round.id) == before
 
 
 def test_an_article_that_is_shown_again_is_stored_once(built: Path) -> None:
@@ -48,8 +47,8 @@ def test_a_gathering_without_articles_is_one(tmp_path: Path, record: OpenedRecor
     tamper(
         tmp_path / "record.db", "DELETE FROM evidence", "DELETE FROM gathering", "UPDATE round SET done = 0"
     )
-    record.write(add_evidence, stored_round.id, (1, 1), GatheredEvidence())
-    assert (record.read(is_gathered, stored_round.id), record.read(read_evidence, stored_round.id)) == (
+    record.gather(stored_round.id, (1, 1))
+    assert (record.is_gathered(stored_round.id), record.evidence(stored_round.id)) == (
         True,
         {},
     )

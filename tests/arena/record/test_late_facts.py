@@ -11,7 +11,6 @@ import pytest
 from agents.toolbox import ToolResult
 from arena.record.model.cohort import NO_EVIDENCE
 from arena.record.write.cohorts import put_marks
-from arena.record.write.evidence import GatheredEvidence, add_evidence
 from arena.record.write.heads import begin_chain, read_newest_head
 from arena.record.write.tools import add_tool_result
 from portfolio.rules import REALISTIC
@@ -57,7 +56,7 @@ def test_the_marks_of_a_round_that_is_over_stay(record: OpenedRecord) -> None:
 
 def test_nothing_is_gathered_for_a_round_that_is_over(record: OpenedRecord) -> None:
     for round_id in (1, 2):
-        record.write(add_evidence, round_id, (1, round_id), GatheredEvidence({SUN: the_news(SUN, NOW)}))
+        record.gather(round_id, (1, round_id), {SUN: the_news(SUN, NOW)})
     assert count(record, "gathering") == 1
 
 

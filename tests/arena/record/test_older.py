@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ArenaError
-from arena.record.schema.codec import cohort_text
 from arena.record.schema.database import FORMER_VERSIONS, connect
 from arena.verify import verify
 from tests.arena.record.older import EXPORT, STATE_HASH, old_record
 from tests.records.full_record import Season, build, play_on
 from tests.records.opened_record import OpenedRecord
-from tests.rows import hash_seen
+from tests.rows import frozen_text, hash_seen
 
 
 @pytest.fixture
@@ -71,7 +70,7 @@ def test_its_cohorts_read_as_they_were_frozen(record: OpenedRecord) -> None:
     with record.reading() as connection:
         frozen = connection.exec_driver_sql("SELECT frozen FROM cohort ORDER BY number").scalars().all()
     cohorts = [stored.cohort for stored in record.cohorts()]
-    assert [cohort_text(cohort) for cohort in cohorts] == frozen
+    assert [frozen_text(cohort) for cohort in cohorts] == frozen
     assert {(cohort.config_hash, cohort.by_hand) for cohort in cohorts} == {("", False)}
 
 

@@ -201,7 +201,7 @@ def test_what_was_set_aside_is_counted_with_its_newest_words(record: OpenedRecor
 
 def test_what_was_set_aside_is_cut_short_and_can_always_be_kept(record: OpenedRecord) -> None:
     record.quarantine([replace(BAD, record="x" * 9_000, raw="\0\ud800" + "y" * 9_000)], NOW)
-    aside = record.read(read_quarantine)[0]
+    aside = record.quarantined()[0]
     assert (len(aside.record), len(aside.raw), aside.raw[:3]) == (2_000, 2_000, "??y")
 
 

@@ -17,9 +17,8 @@ from arena.record.model.reservation import (
 )
 from arena.record.write.calls import add_call
 from arena.record.write.desk import open_desk_turn, put_desk_key
-from arena.record.write.evidence import GatheredEvidence, add_evidence, read_evidence
 from arena.record.write.operations import add_incident
-from arena.record.write.reservations import free_reservation, read_pauses, reserve
+from arena.record.write.reservations import free_reservation, reserve
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book, the_news
@@ -64,9 +63,8 @@ def test_a_turn_that_is_open_at_the_desk_stays_as_it_is_until_the_next_round(rec
 
 def test_an_article_that_is_gathered_again_is_there_once(record: OpenedRecord) -> None:
     for round_id in (1, 2):
-        gathered = GatheredEvidence({SUN: the_news(SUN, NOW)})
-        record.write(add_evidence, round_id, (1, round_id), gathered)
-    shown = [len(record.read(read_evidence, round_id)[SUN]) for round_id in (1, 2)]
+        record.gather(round_id, (1, round_id), {SUN: the_news(SUN, NOW)})
+    shown = [len(record.evidence(round_id)[SUN]) for round_id in (1, 2)]
     with record.engine.connect() as connection:
         stored = connection.exec_driver_sql("SELECT count(*) FROM article").scalar_one()
     # The older of the two articles is the same in both rounds, which had gathered it before.
@@ -115,5 +113,5 @@ def test_a_provider_and_a_model_may_be_limited_more_than_once(record: OpenedReco
     """Calls that were under way together come back with "too many requests" one after another."""
     for place in [reserved(record, number) for number in (1, 2)]:
         assert record.write(free_reservation, place, TOO_MANY)
-    [paused] = record.read(read_pauses)
+    [paused] = record.pauses()
     assert paused.name == "somewhere"

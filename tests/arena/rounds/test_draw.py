@@ -8,7 +8,6 @@ from random import Random
 
 from arena.cohorts.cohort import seed_for
 from arena.record.model.cohort import Cohort
-from arena.record.schema.codec import cohort_of, cohort_text
 from arena.rounds.round import play_round
 from markets.model import Snapshot
 from markets.universe import Universe, draw
@@ -17,6 +16,7 @@ from markets.venues.simulator import Settings, venue
 from tests.builders import NOW, RAIN, listed, usd
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, says
 from tests.records.opened_record import OpenedRecord
+from tests.rows import frozen_text, thawed
 
 SEASON = Settings(markets=120, events=30, exclusive_share=0.3, ladder_share=0.3)
 RULE = Universe(
@@ -44,14 +44,14 @@ def snapshot(record: OpenedRecord, cohort: Cohort, number: int) -> Snapshot:
 
 
 def test_the_rule_survives_being_frozen() -> None:
-    assert cohort_of(cohort_text(a_simulated_cohort())).universe == RULE
+    assert thawed(frozen_text(a_simulated_cohort())).universe == RULE
 
 
 def test_a_rule_frozen_before_it_had_more_keys_is_read_as_it_was_meant() -> None:
-    frozen = json.loads(cohort_text(a_cohort(["bob"])))
+    frozen = json.loads(frozen_text(a_cohort(["bob"])))
     keys = ("show", "per_event", "closes_within", "min_volume", "max_spread")
     old = {key: frozen["universe"][key] for key in keys}
-    assert cohort_of(json.dumps(frozen | {"universe": old})).universe == a_cohort(["bob"]).universe
+    assert thawed(json.dumps(frozen | {"universe": old})).universe == a_cohort(["bob"]).universe
 
 
 def test_anyone_can_repeat_the_draws_of_a_record(record: OpenedRecord) -> None:

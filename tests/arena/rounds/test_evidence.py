@@ -15,7 +15,6 @@ from agents.guard import Guard
 from agents.model import Agent, Article, Ask, Decision, View
 from agents.research import folder
 from arena.record.model.cohort import Cohort
-from arena.record.write.evidence import is_gathered
 from arena.rounds.evidence import MOST_FAILURES
 from arena.rounds.round import play_round, take_snapshot
 from arena.rounds.world import World
@@ -94,7 +93,7 @@ def test_without_a_source_nothing_is_gathered_and_nothing_is_stored(record: Open
     stored = begun(record, a_cohort(["ann"]))
     play(stored, 1, reads(paper, {"ann": ann}), record)
     assert (paper.asked, ann.titles()) == ([], {})
-    assert not record.read(is_gathered, record.rounds(stored.id)[0].id)
+    assert not record.is_gathered(record.rounds(stored.id)[0].id)
 
 
 def test_a_view_knows_when_the_cohort_decided_before(record: OpenedRecord) -> None:
@@ -298,7 +297,7 @@ def test_two_processes_that_gather_for_a_round_keep_the_first_one(record: Opened
     @dataclass
     class Slow(LittlePaper):
         async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
-            if not record.read(is_gathered, record.rounds(stored.id)[0].id):
+            if not record.is_gathered(record.rounds(stored.id)[0].id):
                 await play_round(stored, 1, reads(other, {"ann": ann}), record)
             return [news("Second")]
 

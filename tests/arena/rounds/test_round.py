@@ -12,7 +12,6 @@ import pytest
 from agents.model import Agent, Ask, Call, Decision, Forecast, Prompt, View
 from arena.calls import recorded_ask
 from arena.errors import ArenaError
-from arena.record.model import lease
 from arena.record.queries.cohorts import (
     read_retried_turns,
     read_taken_at,
@@ -43,7 +42,7 @@ from tests.records.little_world import (
     says,
     turns_of,
 )
-from tests.records.opened_record import OpenedRecord
+from tests.records.opened_record import OpenedRecord, beat_every
 
 BUYER = says("0.7", ("500", RAIN))
 
@@ -492,7 +491,7 @@ def test_a_turn_that_another_process_holds_is_left_to_it(record: OpenedRecord) -
 def test_a_claim_is_renewed_for_as_long_as_an_agent_thinks(
     record: OpenedRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "HEARTBEAT_INTERVAL", timedelta(milliseconds=5))
+    beat_every(timedelta(milliseconds=5), monkeypatch)
     seen: list[Any] = []
 
     async def thinks(view: View, ask: Ask) -> Decision:

@@ -9,7 +9,6 @@ import pytest
 
 from agents import registry
 from agents.model import Agent, Ask, Decision, Forecast, View
-from arena.record.queries.decisions import read_fills
 from arena.rounds.round import take_snapshot
 from arena.rounds.worker import play_job
 from arena.rounds.world import World
@@ -177,7 +176,7 @@ def test_a_turn_that_is_taken_over_from_a_worker_is_filled_at_the_price_of_then(
     asyncio.run(play_job(job, lambda *said: told.append(said), world, record))
 
     assert told == [("ann", "played")]
-    [fill] = record.read(read_fills, [1])[1]
+    [fill] = record.fills(1)
     assert (fill.quote_at, fill.levels[0].price) == (NOW + HOUR, usd("0.61"))
 
 

@@ -17,7 +17,6 @@ from typer.testing import CliRunner, Result
 from arena.cli.main import app
 from arena.record.model.columns import rows_of_agent
 from arena.record.queries.cohorts import read_newest_time
-from arena.record.write.rollups import put_rollups, read_rollup
 from arena.scores.comparisons import compute_duel
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard
 from arena.scores.profiles.agent_profile import compute_agent_profile
@@ -229,7 +228,7 @@ def test_parts_of_an_agent_are_the_same_computed_and_have_all_that_is_resolved(
 
 def test_a_profile_is_read_from_the_cache_until_something_is_marked_after_it(copy: OpenedRecord) -> None:
     newest = copy.read(read_newest_time)
-    row = copy.read(read_rollup, PROFILE.name_of("oracle"))
+    row = copy.cached(PROFILE.name_of("oracle"))
     assert newest is not None
     assert row is not None
     fresh = copy.read(compute_agent_profile, "oracle").gain
@@ -239,7 +238,7 @@ def test_a_profile_is_read_from_the_cache_until_something_is_marked_after_it(cop
         (newest, row.basis, None),
         (newest, "stale", fresh),
     ):
-        copy.write(put_rollups, [replace(bare, made_at=made_at, basis=basis)])
+        copy.put_cached(replace(bare, made_at=made_at, basis=basis))
         assert copy.read(read_agent_profile, "oracle").gain == gain
 
 

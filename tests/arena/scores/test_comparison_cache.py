@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError
-from arena.record.write.rollups import put_rollups, read_rollup, scores_basis
+from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import COMPARISONS, compute_duel, turns_basis
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard, compute_provisional, read_leaderboard
@@ -35,12 +35,12 @@ def test_it_is_stale_until_it_was_computed_and_then_until_something_is_played_or
     assert not record.read(LEADERBOARD.is_current)
     refresh_leaderboards(record, NOW)
     assert record.read(COMPARISONS.is_current)
-    cached = record.read(read_rollup, COMPARISONS.name_of())
+    cached = record.cached(COMPARISONS.name_of())
     assert cached is not None
     state = f"{record.read(scores_basis)}; {record.read(turns_basis)}"
     basis = f"{COMPARISONS.method}: {state}; ranked from 0.8"
     assert (cached.basis, cached.made_at) == (basis, NOW)
-    record.write(put_rollups, [replace(cached, basis="another method")])
+    record.put_cached(replace(cached, basis="another method"))
     assert not record.read(COMPARISONS.is_current)
     assert record.read(LEADERBOARD.is_current)
 
@@ -52,7 +52,7 @@ def test_what_is_current_is_shown_and_what_is_stale_is_not(
     fresh = record.read(read_leaderboard)
     refresh_leaderboards(record, NOW)
     assert record.read(read_leaderboard) == fresh
-    cached = record.read(read_rollup, kind.name_of())
+    cached = record.cached(kind.name_of())
     assert cached is not None
     if kind is COMPARISONS:  # which are read where the leaderboard is stale
         with sqlite3.connect(tmp_path / "record.db") as plain:
@@ -60,10 +60,10 @@ def test_what_is_current_is_shown_and_what_is_stale_is_not(
         plain.close()
     noise = {"pairs": 1, "typical": 7.0, "widest": 7.0} if kind is COMPARISONS else 7.0
     said = cached.body | {"noise": noise}
-    record.write(put_rollups, [replace(cached, body=said)])
+    record.put_cached(replace(cached, body=said))
     assert record.read(read_leaderboard).noise == 7.0
     assert record.read(compute_leaderboard) == fresh
-    record.write(put_rollups, [replace(cached, body=said, basis="stale")])
+    record.put_cached(replace(cached, body=said, basis="stale"))
     assert record.read(read_leaderboard) == fresh
 
 
@@ -71,10 +71,10 @@ def test_slices_are_read_from_the_cache_while_they_are_current(record: OpenedRec
     fresh = record.read(compute_slices, "price")
     assert record.read(read_slices, "price") == fresh
     row = record.read(SLICES.row, NOW, tuple(fresh[:1]), "price")
-    record.write(put_rollups, [row])
+    record.put_cached(row)
     assert list(record.read(read_slices, "price")) == fresh[:1]
     assert record.read(read_slices, "price", 1) == record.read(compute_slices, "price", 1)
-    record.write(put_rollups, [replace(row, basis=f"{row.basis} and more")])
+    record.put_cached(replace(row, basis=f"{row.basis} and more"))
     assert record.read(read_slices, "price") == fresh
 
 

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 from arena.errors import ArenaError
-from arena.record.model.columns import OPEN, take_rows
-from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.forecasts import LineUpEntry
 from arena.scores.comparisons import (
     COMPARISONS,
@@ -22,14 +20,15 @@ from arena.scores.comparisons import (
 )
 from arena.scores.leaderboard import REPLAY_STAMP, rank_agents, score_agents
 from arena.scores.rules import skill
-from tests.arena.stated_rows import BEGAN, DAY, NO_BETS, a_season, an_account
+from markets.millionths import ONE
+from tests.arena.stated_rows import BEGAN, DAY, NO_BETS, a_season, an_account, only, still_open
 
 
 def test_the_skill_is_the_leaderboards() -> None:
     rows = a_season({"ann": 0.4, "bob": -0.2}, rounds=3)
     for gain in gains(rows):
-        mine = take_rows(rows, rows.agent == rows.agents.index(gain.agent))
-        columns = (probability(mine.forecast), mine.outcome, probability(mine.mid), mine.market)
+        mine = only(rows, rows.agent == rows.agents.index(gain.agent))
+        columns = (mine.forecast / ONE, mine.outcome, mine.mid / ONE, mine.market)
         assert gain.skill == pytest.approx(skill.score(*columns), abs=1e-12)
 
 
@@ -44,9 +43,9 @@ def test_what_was_decided_before_a_models_release_is_no_evidence() -> None:
 
 def test_without_anything_resolved_there_is_nothing() -> None:
     rows = a_season({"ann": 0.9})
-    found = compare_agents(replace(rows, outcome=np.full_like(rows.outcome, OPEN)))
+    found = compare_agents(still_open(rows))
     assert found.gains == ()
-    assert compare_agents(take_rows(rows, rows.agent < 0)).gains == ()
+    assert compare_agents(only(rows, rows.agent < 0)).gains == ()
 
 
 def test_agents_that_stop_answering_remain_entries() -> None:
@@ -117,7 +116,7 @@ def test_an_agent_that_was_a_reference_before_is_compared_from_when_on_it_is_non
         LineUpEntry(2, "bob", 'llm {"as": "B"}'),
     ]
     [pair] = compare_line_ups(rows, entries).pairs
-    [alone] = compare_line_ups(take_rows(rows, rows.cohort == 2), entries[2:]).pairs
+    [alone] = compare_line_ups(only(rows, rows.cohort == 2), entries[2:]).pairs
     assert (pair.better, pair.worse) == ("ann", "bob")
     assert pair.stories == alone.stories == 150
 
@@ -125,7 +124,7 @@ def test_an_agent_that_was_a_reference_before_is_compared_from_when_on_it_is_non
 def test_an_agent_that_was_renamed_goes_on_with_its_capital() -> None:
     rows = a_season({"ann": 0.9, "bob": 0.0, "cho": 0.9}, events=150)
     is_early = rows.market < 150
-    halves = take_rows(rows, (rows.agent == 1) | (is_early == (rows.agent == 0)))
+    halves = only(rows, (rows.agent == 1) | (is_early == (rows.agent == 0)))
     entries = [
         LineUpEntry(1, "ann", 'llm {"as": "A"}'),
         LineUpEntry(1, "bob", 'llm {"as": "B"}'),
@@ -133,7 +132,7 @@ def test_an_agent_that_was_renamed_goes_on_with_its_capital() -> None:
         LineUpEntry(2, "bob", 'llm {"as": "B"}'),
     ]
     [told] = compare_line_ups(halves, entries).pairs
-    [whole] = compare_line_ups(take_rows(rows, rows.agent < 2), entries).pairs
+    [whole] = compare_line_ups(only(rows, rows.agent < 2), entries).pairs
     assert (told.better, told.worse) == ("cho", "bob")
     assert (told.by, told.since) == (whole.by, whole.since)
 
@@ -161,7 +160,7 @@ def test_what_figures_are_not_worth_is_stamped_on_them() -> None:
 def test_as_long_as_nothing_is_told_the_surest_skill_is_first_and_not_the_highest() -> None:
     rows = a_season({"ann": 0.9, "bob": 0.8, "cho": 0.2}, events=60)
     few = (rows.agent == 0) & (rows.event >= 12)
-    rows = take_rows(rows, ~few)
+    rows = only(rows, ~few)
     lines = score_agents([an_account(name) for name in rows.agents], rows, NO_BETS)
     found = rank_agents(lines, compare_agents(rows), rows, is_replay=False)
     assert [line.agent for line in found.rows] == ["bob", "cho", "ann", "market"]
@@ -175,7 +174,7 @@ def test_a_duel_is_fought_on_common_rows_or_by_way_of_the_market() -> None:
     rows = a_season({"ann": 0.9, "bob": 0.1}, events=80)
     found = compare_two(rows, "ann", "bob")
     assert (found.by, found.rows, found.winner()) == ("rows", 160, "ann")
-    apart = take_rows(rows, (rows.agent == 0) == (rows.event % 2 == 0))
+    apart = only(rows, (rows.agent == 0) == (rows.event % 2 == 0))
     one = compare_two(apart, "ann", "bob")
     other = compare_two(apart, "bob", "ann")
     assert (one.by, one.rows, other.gap) == ("market", 0, -(one.gap or 0))

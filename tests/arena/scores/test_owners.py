@@ -7,13 +7,11 @@ import numpy as np
 
 from arena.cohorts.replacements import entrants_of
 from arena.record.queries.forecasts import LineUpEntry, read_line_ups
-from arena.record.write.cohorts import add_cohort
 from arena.scores.comparisons import agent_owners, twin_families
 from arena.scores.files.forecasts import read_forecasts
 from arena.scores.files.scores import score_file
 from arena.scores.rules.comparisons.duel_evidence import error_shares
 from markets.hashes import canonical
-from portfolio.ledger import open_account
 from portfolio.rules import REALISTIC
 from tests.arena.config_files import told, with_agents, write
 from tests.builders import NOW
@@ -27,8 +25,7 @@ def line_up(folder: Path, *blocks: str) -> list[LineUpEntry]:
     config = load_trusted(write(folder, with_agents(*blocks)))
     with opened_record(folder / "arena.db") as record:
         cohort = replace(a_cohort(1, NOW, REALISTIC, "ann"), prompts={}, entrants=entrants_of(config.agents))
-        accounts = {agent.name: open_account(cohort.bankroll, NOW) for agent in config.agents}
-        record.write(add_cohort, cohort, {}, accounts)
+        record.start(cohort)
         return record.read(read_line_ups)
 
 

@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arena.record.model.columns import NO_SCORE, OPEN, UNKNOWN, ForecastColumns, take_rows
-from arena.record.model.columns import stated_belief as probability
+from arena.record.model.columns import NO_SCORE, OPEN, UNKNOWN, ForecastColumns
 from arena.scores.leaderboard import provisional_scores
 from arena.scores.rules import brier
 from arena.scores.slices import BY, slice_gains
 from markets.millionths import ONE
-from tests.arena.stated_rows import BEGAN, DAY, a_season
+from tests.arena.stated_rows import BEGAN, DAY, a_season, only, still_open
 
 
 def labels(rows: ForecastColumns, by: str) -> list[str]:
@@ -30,18 +29,18 @@ def test_every_row_is_in_one_slice_and_the_slices_together_are_all(by: str) -> N
 
 
 def test_categories_go_by_their_name() -> None:
-    rows = take_rows(a_season({"ann": 0.5}), np.arange(4))
+    rows = only(a_season({"ann": 0.5}), np.arange(4))
     assert labels(rows, "category") == ["sport", "politics", "sport", "politics"]
     assert [one.slice for one in slice_gains(rows, "category")] == ["politics", "sport"]
 
 
 def test_edges_of_slices_are_half_open() -> None:
-    rows = take_rows(a_season({"ann": 0.5}), np.arange(6))
+    rows = only(a_season({"ann": 0.5}), np.arange(6))
     days = np.array([0.5, 1, 6.9, 7, 28, 91])
     shown = replace(rows, closes=rows.at + (days * DAY).astype(np.int64))
     weeks = ["under a day", "1 to 7 days", "1 to 7 days", "1 to 4 weeks", "4 to 13 weeks", "longer"]
     assert labels(shown, "horizon") == weeks
-    four = take_rows(rows, np.arange(4))
+    four = only(rows, np.arange(4))
     tenths = ["0% to 10%", "10% to 20%", "90% to 100%", "90% to 100%"]
     assert labels(replace(four, mid=np.array([0, ONE // 10, 999_999, ONE])), "price") == tenths
     since = np.array([10, 90, 400, 0]) * DAY
@@ -53,14 +52,14 @@ def test_edges_of_slices_are_half_open() -> None:
 def test_where_all_is_resolved_a_provisional_score_is_the_score() -> None:
     rows = a_season({"ann": 0.6, "bob": -0.3}, rounds=2)
     for one in provisional_scores(rows, np.full(len(rows.markets), np.nan)):
-        mine = take_rows(rows, rows.agent == rows.agents.index(one.agent))
-        own = brier.score(probability(mine.forecast), mine.outcome, mine.market)
+        mine = only(rows, rows.agent == rows.agents.index(one.agent))
+        own = brier.score(mine.forecast / ONE, mine.outcome, mine.market)
         assert one.brier_stated == pytest.approx(own, abs=1e-12)
         assert one.open == 0
 
 
 def test_an_open_market_counts_by_its_latest_price_by_hand() -> None:
-    rows = take_rows(a_season({"ann": 0.5}), np.arange(2))
+    rows = only(a_season({"ann": 0.5}), np.arange(2))
     forecasts = np.array([800_000, 500_000])
     mids = np.array([600_000, 500_000])
     open_ones = replace(rows, forecast=forecasts, mid=mids, outcome=np.array([OPEN, NO_SCORE]))
@@ -72,5 +71,5 @@ def test_an_open_market_counts_by_its_latest_price_by_hand() -> None:
 
 def test_without_a_price_or_an_end_nothing_is_said() -> None:
     rows = a_season({"ann": 0.5})
-    [one] = provisional_scores(replace(rows, outcome=np.full_like(rows.outcome, OPEN)), np.full(80, np.nan))
+    [one] = provisional_scores(still_open(rows), np.full(80, np.nan))
     assert (one.forecasts, one.skill) == (0, None)

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from arena.record.schema.dialects import instant_text
 from arena.verify import find, verify
 from arena.verify.parts import PartCheck
 from arena.verify.reader import NOTHING_VERIFIED
@@ -23,7 +22,7 @@ from tests.builders import NOW
 from tests.records.full_record import SUN, build, week
 from tests.records.opened_record import OpenedRecord, moved
 from tests.records.tampering import tamper, unguarded
-from tests.rows import changing, hash_seen, read_only, rows_in
+from tests.rows import changing, hash_seen, read_only, rows_in, stored_instant
 
 INSTANT = re.compile(r"'(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\+00'")
 BOOK = '{"asks":[[420000,1000000],[430000,2000000]],"bids":[]}'
@@ -51,13 +50,13 @@ def longer(path: Path, quotes: int, looks: int) -> None:
 def unused(number: int) -> tuple[object, ...]:
     """Return a price from before anybody played."""
     said = {"market_id": SUN, "bid": None, "ask": 420_000, "mid": None, "last": None, "volume": number}
-    at = instant_text(NOW - timedelta(days=20) + timedelta(seconds=number))
+    at = stored_instant(NOW - timedelta(days=20) + timedelta(seconds=number))
     return SUN, at, 420_000, number, BOOK, digest(said | SIDES)
 
 
 def look(base: sqlite3.Connection, at: datetime) -> list[object]:
     """Write an empty snapshot of the first cohort, and everyone's mark, which repeats the last one."""
-    said = {"at": instant_text(at), "taken_at": instant_text(at)}
+    said = {"at": stored_instant(at), "taken_at": stored_instant(at)}
     sealed = digest(said | {"cohort": 1, "items": []})
     statement = "INSERT INTO snapshot (cohort_id, at, taken_at, catalogue, hash) VALUES (1, ?, ?, '', ?)"
     key = base.execute(statement, (*said.values(), sealed)).lastrowid
@@ -65,9 +64,9 @@ def look(base: sqlite3.Connection, at: datetime) -> list[object]:
         """INSERT INTO mark SELECT entrant_id, ?, ?, cash, value, liquidation, cost, realised, stale, age
         FROM mark JOIN entrant ON entrant.id = entrant_id
         WHERE cohort_id = 1 AND at = (SELECT max(at) FROM snapshot WHERE id < ?)""",
-        (instant_text(at), key, key),
+        (stored_instant(at), key, key),
     )
-    return [1, instant_text(at), sealed]
+    return [1, stored_instant(at), sealed]
 
 
 def peak(path: Path, work: Callable[[Connection], object]) -> int:

@@ -6,9 +6,9 @@ from errorbars import cluster_robust_se
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.record.model.columns import stated_belief as probability
 from arena.scores.comparisons import gains
 from arena.scores.rules import brier
+from markets.millionths import ONE
 from tests.arena.stated_rows import a_season
 from tests.oracles.scoring_bets import recalibrate
 
@@ -20,7 +20,7 @@ PAIRS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 1)), min_size=1, 
 def test_the_error_of_a_gain_is_the_cluster_robust_one(markets: int, seed: int) -> None:
     rows = a_season({"ann": 0.4}, events=30, markets=markets, seed=seed)
     [gain] = gains(rows)
-    own, price = (brier.each(probability(said), rows.outcome) for said in (rows.forecast, rows.mid))
+    own, price = (brier.each(said / ONE, rows.outcome) for said in (rows.forecast, rows.mid))
     assert gain.skill == pytest.approx((price - own).mean(), abs=1e-12)
     assert gain.error == pytest.approx(cluster_robust_se(price - own, rows.event), rel=1e-9)
 
