@@ -28,7 +28,6 @@ from arena.errors import ArenaError
 from arena.operations.progress import RunProgress
 from arena.operations.run import Run, run
 from arena.record.files.room import AnswerRoom
-from arena.record.model.lease import Watch
 from arena.record.record import Record
 from arena.record.schema.database import connect
 from arena.rounds.adapters import connect as connect_venue
@@ -319,7 +318,7 @@ class Simulation:
     def open_record(self) -> OpenedRecord:
         """Open the record as a process does; it has a timer of its own."""
         record = OpenedRecord.at(self.file)
-        return replace(record, watch=Watch(self.loop.time))
+        return record.timed_by(self.loop.time)
 
     @contextmanager
     def doors(self) -> Iterator[None]:

@@ -11,7 +11,6 @@ import pytest
 
 from agents.model import Ask, Decision, Forecast, View
 from arena.record.model.cohort import RoundReport
-from arena.record.queries.cohorts import StoredCohort
 from arena.rounds.round import play_round
 from arena.verify import verify
 from markets.model import MarketId
@@ -43,8 +42,9 @@ async def buyer(view: View, _ask: Ask) -> Decision:
     return Decision(said, bets)
 
 
-def play(stored: StoredCohort, number: int, url: str, record: OpenedRecord) -> RoundReport:
+def play(number: int, url: str, record: OpenedRecord) -> RoundReport:
     """Play a round half a minute after its time."""
+    [stored] = record.cohorts()
     at = stored.cohort.calendar.time(number)
 
     async def played() -> RoundReport:
@@ -68,7 +68,7 @@ def test_four_weeks(venue: VenueServer, record: OpenedRecord) -> None:
     universe = a_cohort(["ann"]).universe.model_copy(update={"closes_within": 10**9})
     cohort = replace(a_cohort(["ann"], REALISTIC), rounds=5, venue="polymarket", universe=universe)
     stored = begun(record, live(cohort))
-    (turn,) = play(stored, 1, url, record).turns
+    (turn,) = play(1, url, record).turns
     rain, snow = turn.fills
     # Asks of rain: 50.5 at 0.42, then 0.43. A bid for snow at 0.40 sells NO at 0.60. The fee: 0.04·p·(1 − p).
     assert [level.price for level in rain.levels] == [usd("0.42"), usd("0.43")]
@@ -84,7 +84,7 @@ def test_four_weeks(venue: VenueServer, record: OpenedRecord) -> None:
     )
     wire.markets = [disputed]
     wire.books = []
-    play(stored, 2, url, record)
+    play(2, url, record)
     account = record.holdings(stored.id)["ann"]
     assert account.cash == usd(9_800)
     assert set(account.lots) == {(RAIN, "YES"), (SNOW, "NO")}
@@ -92,7 +92,7 @@ def test_four_weeks(venue: VenueServer, record: OpenedRecord) -> None:
     # Rain is found again among the closed ones, and snow was even.
     wire.markets = [an_end("1001"), an_end("1002", "0.5", "0.5")]
     wire.ends = [a_book_end("1001"), a_book_end("1002", None, half=True)]
-    play(stored, 3, url, record)
+    play(3, url, record)
     account = record.holdings(stored.id)["ann"]
     paid = rain.shares + snow.shares // 2
     assert (account.cash, dict(account.lots)) == (usd(9_800) + paid, {})
@@ -100,7 +100,7 @@ def test_four_weeks(venue: VenueServer, record: OpenedRecord) -> None:
     # The venue takes its word on rain back.
     wire.markets[0] = an_end("1001", "0", "1")
     wire.ends[0] = a_book_end("1001", "No")
-    play(stored, 4, url, record)
+    play(4, url, record)
     account = record.holdings(stored.id)["ann"]
     assert account.cash == usd(9_800) + snow.shares // 2
     ends = record.resolutions([RAIN, SNOW], NOW + 3 * WEEK)
