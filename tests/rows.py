@@ -80,6 +80,11 @@ def changing(record: str | Path) -> Iterator[Connection]:
         engine.dispose()
 
 
+def make_tables(engine: Engine) -> None:
+    """Make the tables of a record in an empty database, without a version or a guard."""
+    METADATA.create_all(engine)
+
+
 def columns_of(table: str) -> list[str]:
     """Return the names of a table's columns."""
     return [column.name for column in TABLES[table].columns]

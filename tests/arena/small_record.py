@@ -9,10 +9,9 @@ from typing import Any, Self
 
 from sqlalchemy import BigInteger, Column, Integer, StaticPool, create_engine, insert
 
-from arena.record.schema.tables import METADATA
 from markets.hashes import canonical
 from tests.builders import NOW, usd
-from tests.rows import TABLES, is_instant
+from tests.rows import TABLES, is_instant, make_tables
 
 STATEMENTS: dict[Any, Any] = {}
 """What each question is in SQL: all small records ask the same ones."""
@@ -23,7 +22,7 @@ def _tables() -> bytes:
     """Return a database with empty tables, which takes longer to make than to fill."""
     with closing(sqlite3.connect(":memory:")) as driver:
         engine = create_engine("sqlite://", creator=lambda: driver, poolclass=StaticPool)
-        METADATA.create_all(engine)
+        make_tables(engine)
         return driver.serialize()
 
 

@@ -6,13 +6,15 @@ suspended in the middle of a step.
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from errno import ENOSPC
 from functools import wraps
 from os import strerror
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from sqlalchemy import Engine, event
 
@@ -343,6 +345,19 @@ class DatabaseFaults:
                 return
 
     # ---- room for answers
+
+    @contextmanager
+    def in_rooms(self) -> Iterator[None]:
+        """Let whoever holds or releases room for answers meet these faults."""
+
+        def release(room: AnswerRoom) -> bool:
+            return self.release(room)
+
+        def extend(room: AnswerRoom, folder: Path, answers: int) -> None:
+            self.extend(room, folder, answers)
+
+        with patch.object(AnswerRoom, "release", release), patch.object(AnswerRoom, "_extend", extend):
+            yield
 
     def release(self, room: AnswerRoom) -> bool:
         """Release what a process held for answers, as `AnswerRoom.release` does."""

@@ -27,7 +27,6 @@ from arena.config import load
 from arena.errors import ArenaError
 from arena.operations.progress import RunProgress
 from arena.operations.run import Run, run
-from arena.record.files.room import AnswerRoom
 from arena.record.record import Record
 from arena.record.schema.database import connect
 from arena.rounds.adapters import connect as connect_venue
@@ -331,12 +330,6 @@ class Simulation:
             self.holds.processes[name] = PROCESS.get()
             return name
 
-        def release(room: AnswerRoom) -> bool:
-            return self.database.release(room)
-
-        def extend(room: AnswerRoom, folder: Path, answers: int) -> None:
-            self.database.extend(room, folder, answers)
-
         noting = self.database.noting
 
         token = SIMULATED.set(self)
@@ -356,8 +349,7 @@ class Simulation:
             patch.object(Record, "write", noting(Record.write)),
             patch.object(Record, "write_unfenced", noting(Record.write_unfenced)),
             patch.object(Record, "write_answer", noting(Record.write_answer)),
-            patch.object(AnswerRoom, "release", release),
-            patch.object(AnswerRoom, "_extend", extend),
+            self.database.in_rooms(),
         ):
             try:
                 yield

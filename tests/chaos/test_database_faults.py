@@ -12,7 +12,6 @@ import pytest
 from sqlalchemy import Connection
 
 from arena.errors import ArenaError
-from arena.record.files.room import AnswerRoom
 from tests.chaos.database_faults import ArmedFault, ArmedPause, DatabaseFaults, Dead
 from tests.chaos.loop import PROCESS, SeededLoop
 from tests.records.opened_record import OpenedRecord, new_record, opened_record
@@ -95,10 +94,7 @@ def test_a_disk_that_can_only_be_read_refuses_what_is_written(faults: DatabaseFa
 def test_on_a_full_disk_an_answer_takes_the_room_that_was_held_for_it(
     faults: DatabaseFaults, tmp_path: Path
 ) -> None:
-    def release(room: AnswerRoom) -> bool:
-        return faults.release(room)
-
-    with watched(faults, tmp_path) as record, patch.object(AnswerRoom, "release", release):
+    with watched(faults, tmp_path) as record, faults.in_rooms():
         record.hold_room(1)
         faults.fill(10)
         with pytest.raises(ArenaError):

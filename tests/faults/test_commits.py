@@ -13,12 +13,10 @@ from agents.model import Call, Message, Prompt
 from arena.cohorts.freeze import plan_of
 from arena.config import Config, load
 from arena.errors import ArenaError
-from arena.record.write.calls import add_call
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_time
 from arena.rounds.world import Player, World
 from arena.verify import verify
-from tests.builders import NOW
 from tests.faults.test_every_statement import CONFIG, Fate, watched_players
 from tests.records.little_world import with_players
 from tests.records.opened_record import OpenedRecord, opened_record
@@ -153,8 +151,8 @@ def test_a_call_without_a_reservation_that_is_kept_again_is_there_once(
     cuts = Cuts(record, 1, takes_effect)
     call = Call(PROMPT, "yes", cost=0)
     with pytest.raises(ArenaError, match="cut at a commit"):
-        record.write_answer(add_call, 1, 1, 1, call, NOW)
-    record.write_answer(add_call, 1, 1, 1, call, NOW)
+        record.add_call(1, 1, 1, call)
+    record.add_call(1, 1, 1, call)
     assert cuts.cut == [1]
     with record.reading() as connection:
         assert connection.exec_driver_sql("SELECT attempt, reply FROM call").all() == [(1, "yes")]

@@ -238,8 +238,8 @@ class OpenedRecord(Record):
         at: datetime = NOW,
         place: Reservation | None = None,
     ) -> None:
-        """Store a call, which was paid, in place of what was reserved for it."""
-        self.write_unfenced(add_call, round_id, entrant_id, attempt, call, at, place)
+        """Store a call as it was answered, and paid, in place of what was reserved for it."""
+        self.write_answer(add_call, round_id, entrant_id, attempt, call, at, place)
 
     def add_head(self, at: datetime, members: Mapping[str, Any], cohort: int | None = None) -> None:
         """Add a head to the chain, which seals these facts."""

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.model.cohort import REHEARSAL
 from arena.rounds.round import play_round
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW
@@ -166,7 +165,7 @@ def test_the_age_of_quotes_counts_from_the_newest_instant_of_a_rehearsal_on_a_li
     named = ("prune", "--older-than", "1d", "--dry-run", "--database", "live.db")
     assert told(*named)["older_than"] > (NOW - timedelta(days=1)).isoformat()
     with opened_record(here / "live.db") as record:
-        record.put_job(REHEARSAL, NOW, NOW, NOW)
+        record.put_job("rehearsal", NOW, NOW, NOW)
     assert told(*named)["older_than"] == (NOW - timedelta(days=1)).isoformat()
 
 

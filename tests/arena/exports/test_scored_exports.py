@@ -11,7 +11,6 @@ import arena
 from arena.exports import ExportRequest, export
 from arena.exports.forecast_columns import read_export
 from arena.exports.forms import form_of
-from arena.record.model.cohort import BENCHMARK
 from arena.scores.all_kinds import read_all_kinds
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.report import report_data, report_file
@@ -61,7 +60,7 @@ def test_an_export_is_scored_as_its_record(tmp_path: Path, season: dict[str, Any
 def test_a_benchmarks_coverage_is_not_that_of_the_season(tmp_path: Path) -> None:
     record = play(tmp_path / "season.db", **SEASONS["gaps"])
     later = a_cohort(2, NOW, REALISTIC, "ann")
-    Season(record).start(replace(later, stamp=BENCHMARK, min_coverage=100_000))
+    Season(record).start(replace(later, stamp="benchmark", min_coverage=100_000))
     ours, theirs = tables(record, tmp_path / "export", "csv")
     assert report_of(ours) == report_of(theirs)
 

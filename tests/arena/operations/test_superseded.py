@@ -11,11 +11,11 @@ import pytest
 
 from arena.clock import SystemClock
 from arena.config import Config, load
+from arena.errors import ArenaError
 from arena.operations.jobs import JOB_FUNCTIONS, JobContext, marks
 from arena.operations.leader import LEADER_LEASE
 from arena.operations.progress import RunEvent
 from arena.operations.run import Run, run
-from arena.record.write.operations import LeaseLost
 from tests.arena.config_files import MARKS_ONLY
 from tests.builders import NOW
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_source, a_world, begun, says
@@ -72,5 +72,6 @@ def test_marking_cohorts_stops_at_the_first_that_another_process_has(record: Ope
         a_source("little", "simulated"),
         LittleVenue(),
     )
-    with pytest.raises(LeaseLost):
+    with pytest.raises(ArenaError, match="another process has taken over") as lost:
         asyncio.run(marks(context, NOW + WEEK))
+    assert lost.value.code == "superseded"

@@ -9,18 +9,12 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, Integer
 
 from arena.record.hashes import round_heads, state_hash
-from arena.record.schema.cohort import CohortRow
-from arena.record.schema.dialects import UtcTime
-from arena.record.schema.tables import METADATA
-from arena.record.schema.typed import select
 from tests.arena.record.older import old_record
 from tests.arena.verify.test_verify import rows_of
 from tests.oracles.heads import heads_by_the_page
 from tests.records.full_record import AT_WORK, build, build_anew
 from tests.records.tampered import TamperedRecord
-from tests.rows import read_only, state_of
-
-TABLES = METADATA.tables
+from tests.rows import TABLES, is_instant, read_only, state_of
 
 SAME = {
     **{(name, "id"): "a row id" for name, table in TABLES.items() if "id" in table.c and name != "market"},
@@ -120,7 +114,7 @@ def heads_of(record: Path | TamperedRecord) -> Heads:
 
 
 def cohort_ids(connection: Connection) -> list[int]:
-    return list(connection.scalars(select(CohortRow.id).order_by(CohortRow.starts_at)))
+    return list(connection.exec_driver_sql("SELECT id FROM cohort ORDER BY starts_at").scalars())
 
 
 def _heads(connection: Connection) -> Heads:
@@ -146,7 +140,7 @@ def both(record: TamperedRecord) -> tuple[str, Heads]:
 def changed(record: TamperedRecord, table: str, column: str, where: str = "1") -> None:
     """Put another value of the same type into the last row."""
     kind = TABLES[table].c[column].type
-    if isinstance(kind, UtcTime):
+    if is_instant(TABLES[table].c[column]):
         value = "'2026-01-04T12:00:00.000001Z'"
     else:
         value = (

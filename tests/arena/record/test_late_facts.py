@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from agents.toolbox import ToolResult
-from arena.record.model.cohort import NO_EVIDENCE
 from arena.record.write.cohorts import put_marks
 from arena.record.write.heads import begin_chain, read_newest_head
 from arena.record.write.tools import add_tool_result
@@ -26,7 +25,7 @@ def record(tmp_path: Path) -> Iterator[OpenedRecord]:
     """Yield a record with a round that is over and one that is not."""
     with closing(OpenedRecord.at(tmp_path / "record.db")) as opened:
         season = Season(opened)
-        season.start(replace(a_cohort(1, NOW, REALISTIC, "ann"), evidence=NO_EVIDENCE))
+        season.start(replace(a_cohort(1, NOW, REALISTIC, "ann"), evidence="none"))
         season.look(1, NOW, the_book(SUN, NOW))
         season.value(1, NOW)
         season.look(1, NOW + WEEK, the_book(SUN, NOW + WEEK))

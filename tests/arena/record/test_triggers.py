@@ -10,16 +10,15 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import IntegrityError
 
 from arena.errors import ArenaError
-from arena.record.schema.tables import METADATA
 from tests.records.full_record import AT_WORK
 from tests.records.opened_record import OpenedRecord, opened_record
-from tests.rows import read_only
+from tests.rows import TABLES, read_only
 
 FREE = dict.fromkeys(AT_WORK, "who is at work changes") | {"mark": "a cache of what can be worked out again"}
 """Tables that are no facts: their rows may change."""
 MAY_GO = {"quote": "once nothing refers to it, and it is said so"}
 PRUNED = "INSERT INTO prune VALUES (99, 9, '2027-01-01', '2026-12-31T00:00:00.000000Z', 1, '')"
-FACTS = [name for name in METADATA.tables if name not in FREE]
+FACTS = [name for name in TABLES if name not in FREE]
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +45,7 @@ ONCE = {("cohort", "ended_at"), ("round", "done")}
 def test_no_column_of_a_fact_is_changed(table: str, connection: Connection) -> None:
     """Not even to what it was."""
     played = "status <> 'failed'" if table == "turn" else "1"
-    for column in (column.name for column in METADATA.tables[table].c):
+    for column in (column.name for column in TABLES[table].c):
         if (table, column) not in ONCE:
             with pytest.raises(IntegrityError, match="append-only"):
                 connection.execute(text(f'UPDATE "{table}" SET "{column}" = "{column}" WHERE {played}'))
@@ -100,7 +99,7 @@ def test_the_last_of_these_is_refused(said: str, statements: list[str], connecti
 @pytest.mark.parametrize("table", ["cohort", "entrant", "prompt"])
 def test_what_a_cohort_has_frozen_is_not_replaced_by_any_program(table: str, copy: Path) -> None:
     """Another program's connection does not have the setting by which the guard of deletes hears of it."""
-    columns = [column.name for column in METADATA.tables[table].c]
+    columns = [column.name for column in TABLES[table].c]
     for column in columns[table == "prompt" :]:
         values = ", ".join(f'"{name}" || 9' if name == column else f'"{name}"' for name in columns)
         database = sqlite3.connect(copy)

@@ -15,7 +15,6 @@ from sqlalchemy import Connection
 from typer.testing import CliRunner, Result
 
 from arena.cli.main import app
-from arena.record.model.columns import rows_of_agent
 from arena.record.queries.cohorts import read_newest_time
 from arena.scores.comparisons import compute_duel
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard
@@ -33,6 +32,7 @@ from arena.scores.refresh import is_stale, refresh_cache, refresh_leaderboards
 from arena.scores.slices import BY, CATEGORIES, SLICES, compute_slices
 from markets.millionths import ONE
 from markets.model import MarketId, Resolution
+from tests.arena.stated_rows import only
 from tests.builders import NOW
 from tests.records.opened_record import OpenedRecord
 from tests.records.seasons import play, shared_season
@@ -88,10 +88,10 @@ def test_slices_are_those_of_the_leaderboard_and_of_each_profile(connection: Con
 
 
 def test_the_histogram_counts_every_stated_probability(connection: Connection) -> None:
-    rows = rows_of_agent(read_inputs(connection).stated, "random")
+    rows = read_inputs(connection).stated
     profile = PROFILE.read(connection, "random")
     assert profile is not None
-    said = rows.forecast[rows.stated]
+    said = rows.forecast[rows.stated & (rows.agent == rows.agents.index("random"))]
     assert sum(profile.value.histogram) == said.size
     assert profile.value.histogram[3] == np.count_nonzero((said >= 0.15 * ONE) & (said < 0.2 * ONE))
 
@@ -100,14 +100,15 @@ def test_remarks_are_true(connection: Connection) -> None:
     material = read_inputs(connection)
     profile = PROFILE.read(connection, "random")
     assert profile is not None
-    rows = rows_of_agent(material.stated, "random")
+    rows = only(material.stated, material.stated.agent == material.stated.agents.index("random"))
     gain = ((rows.mid - ONE * rows.outcome) ** 2 - (rows.forecast - ONE * rows.outcome) ** 2) / ONE**2
     counts = rows.stated & (rows.outcome >= 0)
     assert profile.value.best[0].gain == pytest.approx(gain[counts].max())
     assert profile.value.worst[0].gain == pytest.approx(gain[counts].min())
-    bets = rows_of_agent(material.bets, "random")
+    bets = material.bets
     for remark in (*profile.value.best, *profile.value.worst):
         here = (bets.cohort == remark.cohort) & (bets.round == remark.round)
+        here &= bets.agent == bets.agents.index("random")
         staked = bets.amount[here & (bets.market == bets.markets.index(remark.market_id))]
         assert staked.sum() == remark.staked
         assert (remark.side == "") == (remark.staked == 0)

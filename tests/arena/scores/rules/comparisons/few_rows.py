@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from arena.record.model.columns import factorize
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
 
 Row = tuple[str, str, int, float, float, int]
@@ -14,12 +14,19 @@ The event is the market's name up to a slash.
 """
 
 
+def numbered(names: Iterable[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Return the names in the order in which they appear, and the place of each one given among them."""
+    given = list(names)
+    places = {name: place for place, name in enumerate(dict.fromkeys(given))}
+    return tuple(places), np.array([places[name] for name in given], dtype=np.int64)
+
+
 def season_of(rows: Iterable[Row]) -> SeasonForecasts:
     """Return the season of these rows."""
     agent, market, instant, forecast, price, outcome = map(list, zip(*rows, strict=True))
-    agents, who = factorize(agent)
-    _, what = factorize(market)
-    events, about = factorize([name.partition("/")[0] for name in market])
+    agents, who = numbered(agent)
+    _, what = numbered(market)
+    events, about = numbered(name.partition("/")[0] for name in market)
     return check_season(
         agents, events, agent=who, instant=np.array(instant), market=what, event=about, forecast=forecast,
         reference=price, outcome=outcome,

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.record.model.columns import factorize
 from arena.scores.rules.comparisons.gain import NOTHING, Gain, gains
 from arena.scores.rules.comparisons.season_rows import check_season
-from tests.arena.scores.rules.comparisons.few_rows import Row, drawn, season_of
+from tests.arena.scores.rules.comparisons.few_rows import Row, drawn, numbered, season_of
 
 
 def gain_of(rows: list[Row]) -> Gain:
@@ -79,8 +78,8 @@ def test_nothing_resolved_is_said_and_is_not_0() -> None:
 def test_the_order_of_rows_changes_no_digit(seed: int, chance: random.Random) -> None:
     """Numbers stand for the names, as in the record; only the rows are shuffled."""
     rows = drawn(seed, 22, {"ann": 0.1, "bob": 0.2})
-    events, event = factorize([row[1].partition("/")[0] for row in rows])
-    _, market = factorize([row[1] for row in rows])
+    events, event = numbered(row[1].partition("/")[0] for row in rows)
+    _, market = numbered(row[1] for row in rows)
 
     def found(order: list[int]) -> list[Gain]:
         names, _, instant, *rest = (np.array(column)[order] for column in zip(*rows, strict=True))
