@@ -20,10 +20,6 @@ from arena.record.model.benchmark import NewFile
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Replacement, Turn
 from arena.record.schema.database import newest_schema_version
 from arena.record.write.benchmark import keep_file
-from arena.record.write.cohorts import add_replacements, put_marks
-from arena.record.write.evidence import GatheredEvidence, add_evidence
-from arena.record.write.tools import add_tool_result
-from arena.record.write.turns import TurnUnderClaim
 from arena.verify import Difference, verify
 from markets.hashes import digest
 from markets.model import Listing, MarketId, Resolution, Snapshot
@@ -165,14 +161,13 @@ class Season:
         self.record.keep_snapshot(stored.id, number, Snapshot(at, listings, tuple(held)), due)
         if due is not None and stored.cohort.evidence != NO_EVIDENCE:
             news = {listing.market.id: the_news(listing.market.id, at) for listing in listings}
-            gathered = GatheredEvidence(news, 2 * len(news) + 3, {"later": 1, "undated": 2})
             round_id = self.record.rounds(stored.id)[-1].id
-            self.record.write(add_evidence, round_id, (number, due), gathered)
+            self.record.gather(round_id, (number, due), news, 2 * len(news) + 3, later=1, undated=2)
             if self.looks_again:
                 said = (ToolSource("https://x.example/é", "2026-01-01", "1"),)
                 found = ToolResult("Who knows?", said, {"later": 1})
                 asked = ("", "search", '{"query":"sun"}')
-                self.record.write(add_tool_result, round_id, (number, due), asked, found, at)
+                self.record.keep_result(round_id, (number, due), asked, found, at)
 
     def turn(
         self,
@@ -204,10 +199,8 @@ class Season:
         (entrant,) = (each for each in stored.cohort.entrants if each.name == name)
         turn = Turn(name, account.cash, decision, tuple(fills), rejections, tuple(entries), second)
         turn = bent(replace(turn, settings=entrant.replaced_hash))
-        claimed = [TurnUnderClaim(key, tokens[key], turn)]
-        self.record.add_turns(
-            stored_round.id, (number, stored_round.number), claimed, version or self.version
-        )
+        place = (number, stored_round.number)
+        self.record.write_turn(key, tokens[key], turn, stored_round.id, place, version or self.version)
         return turn
 
     def replace_settings(self, number: int, name: str, settings: Mapping[str, Any]) -> None:
@@ -218,7 +211,7 @@ class Season:
         prompts = {"bet": digest(PROMPT + " Be brief.")}
         other = replace(entrant, settings=settings, since=stored_round.number, prompts=prompts)
         taken = Replacement(other, entrant.settings, {prompts["bet"]: PROMPT + " Be brief."})
-        self.record.write(add_replacements, number, stored.entrant_ids, stored_round.at, [taken])
+        self.record.replace_settings(number, stored.entrant_ids, stored_round.at, taken)
 
     def value(self, number: int, at: datetime) -> None:
         """Mark everyone; with that a round is done."""
@@ -229,7 +222,7 @@ class Season:
         age = timedelta(seconds=stored.cohort.rules.max_quote_age)
         marks = {stored.entrant_ids[name]: mark(held, found[1], age) for name, held in accounts.items()}
         round_id = next((r.id for r in self.record.rounds(stored.id) if r.at == at), None)
-        self.record.write(put_marks, found[0], marks, round_id)
+        self.record.value(found[0], marks, round_id)
 
 
 def decides(

@@ -158,7 +158,8 @@ def a_plan(
 
 def begun(record: OpenedRecord, cohort: Cohort) -> StoredCohort:
     """Return the cohort, started in the record."""
-    return record.start(cohort)
+    record.start(cohort)
+    return record.cohorts()[-1]
 
 
 def begun_live(record: OpenedRecord, *names: str, **of: str) -> StoredCohort:

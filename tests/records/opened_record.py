@@ -10,13 +10,14 @@ from typing import Any, Self
 import pytest
 
 from agents.model import Article, Call, Decision
+from agents.toolbox import ToolResult
 from arena.calls.reservations import new_reservation_id
 from arena.cohorts.freeze import code_version
 from arena.record.files.backup import Backup, backup_to
 from arena.record.files.restore import move_record
 from arena.record.hashes import state_hash
 from arena.record.model import lease
-from arena.record.model.cohort import Cohort, JobState, Turn
+from arena.record.model.cohort import Cohort, JobState, Replacement, Turn
 from arena.record.model.columns import ForecastColumns
 from arena.record.model.incident import Incident, RecordedIncident
 from arena.record.model.reservation import (
@@ -48,7 +49,15 @@ from arena.record.record import Record
 from arena.record.schema import database
 from arena.record.schema.database import connect
 from arena.record.write.calls import add_call
-from arena.record.write.cohorts import add_cohort, add_snapshot, end_cohort, pause_cohort, stop_cohort
+from arena.record.write.cohorts import (
+    add_cohort,
+    add_replacements,
+    add_snapshot,
+    end_cohort,
+    pause_cohort,
+    put_marks,
+    stop_cohort,
+)
 from arena.record.write.desk import answer_desk_turn, open_desk_turn
 from arena.record.write.evidence import GatheredEvidence, add_evidence, is_gathered, read_evidence
 from arena.record.write.heads import add_head, read_heads_after, read_published_heads
@@ -74,13 +83,14 @@ from arena.record.write.reservations import (
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.rollups import Rollup, put_rollups, read_rollup
 from arena.record.write.sync import VenueSource, add_catalogue
+from arena.record.write.tools import add_tool_result
 from arena.record.write.turn_queue import TurnJob, upgrade_queue
 from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims, renew_claims
 from arena.verify.content import verified_content
 from markets.model import Listing, MarketId, Resolution, Snapshot
 from markets.venue import QuarantinedRecord
 from portfolio.ledger import open_account
-from portfolio.model import Entry, Fill
+from portfolio.model import Entry, Fill, Mark
 from tests.builders import NOW
 from tests.rows import opened_to_read
 
@@ -175,13 +185,10 @@ class OpenedRecord(Record):
 
     # What a season does
 
-    def start(
-        self, cohort: Cohort, texts: Mapping[str, str] | None = None, **deposits: Entry
-    ) -> StoredCohort:
-        """Start a cohort with its bankrolls, or with other first entries, and return it."""
+    def start(self, cohort: Cohort, texts: Mapping[str, str] | None = None, **deposits: Entry) -> None:
+        """Start a cohort with its bankrolls, or with other first entries."""
         usual = {e.name: open_account(cohort.bankroll, cohort.starts_at) for e in cohort.entrants}
         self.write(add_cohort, cohort, texts or {}, usual | deposits)
-        return self.cohort(cohort.number)
 
     def pause(self, cohort_id: int, at: datetime | None) -> None:
         """Pause a cohort from a time on, or let it go on."""
@@ -221,9 +228,31 @@ class OpenedRecord(Record):
         place: tuple[int, int],
         articles: Mapping[MarketId, Any] | None = None,
         asked: int = 0,
+        **left_out: int,
     ) -> None:
         """Keep the articles that were found for a round, by market, of so many that were looked at."""
-        self.write(add_evidence, round_id, place, GatheredEvidence(articles or {}, asked))
+        self.write(add_evidence, round_id, place, GatheredEvidence(articles or {}, asked, left_out))
+
+    def keep_result(
+        self,
+        round_id: int,
+        place: tuple[int, int],
+        asked: tuple[str, str, str],
+        result: ToolResult,
+        at: datetime,
+    ) -> str:
+        """Keep what a tool has found for a round, and return what its agents are shown."""
+        return self.write(add_tool_result, round_id, place, asked, result, at)
+
+    def replace_settings(
+        self, number: int, entrant_ids: Mapping[str, int], at: datetime, taken: Replacement
+    ) -> None:
+        """Give an agent of a cohort other settings from a time on."""
+        self.write(add_replacements, number, entrant_ids, at, [taken])
+
+    def value(self, snapshot_id: int, marks: Mapping[int, Mark], finished_round_id: int | None = None) -> None:
+        """Keep what accounts are worth at a snapshot, by entrant; a round may end with that."""
+        self.write(put_marks, snapshot_id, marks, finished_round_id)
 
     def prune(self, older_than: datetime, at: datetime) -> int:
         """Prune prices that are older, and return how many went."""
@@ -265,10 +294,21 @@ class OpenedRecord(Record):
         """Show that calls are still waited for."""
         self.write_unfenced(renew_reservations, numbers)
 
+    def write_turn(
+        self,
+        entrant_id: int,
+        token: int,
+        turn: Turn,
+        round_id: int = 1,
+        place: tuple[int, int] = (1, 1),
+        version: str = "test",
+    ) -> bool:
+        """Write a turn under a claim, and tell whether the claim still held; `place` is cohort and round."""
+        return bool(self.add_turns(round_id, place, [TurnUnderClaim(entrant_id, token, turn)], version))
+
     def decide_nothing(self, entrant_id: int, token: int, name: str = "ann", cash: int = 0) -> bool:
         """Write an empty turn of the first round under a claim, and tell whether the claim still held."""
-        turn = TurnUnderClaim(entrant_id, token, Turn(name, cash, Decision()))
-        return bool(self.add_turns(1, (1, 1), [turn], "test"))
+        return self.write_turn(entrant_id, token, Turn(name, cash, Decision()))
 
     def release(self, round_id: int, entrant_ids: Sequence[int]) -> None:
         """Let go of claims on turns."""

@@ -9,7 +9,6 @@ from arena.record.queries.accounts import (
     read_ledgers,
     read_profits,
 )
-from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.progress import (
     code_versions,
     read_played_turns,
@@ -21,6 +20,7 @@ from dashboard.cohorts import read_equity_curves
 from tests.arena.operations.test_status import asked, plans
 from tests.records.full_record import build, week
 from tests.records.opened_record import OpenedRecord
+from tests.rows import cohorts_seen
 
 
 @pytest.mark.parametrize("weeks", range(1, 6))
@@ -62,7 +62,7 @@ def test_profits_are_the_last_marks_less_every_deposit_with_what_is_owed(weeks: 
         owed = read_owed(connection)
         accounts = {(one.cohort, one.agent): one for one in read_accounts(connection)}
         slow: dict[int, dict[str, int]] = {}
-        for stored in read_cohorts(connection):
+        for stored in cohorts_seen(connection):
             number = stored.cohort.number
             totals = {mark.agent: mark.total for mark in read_equity_curves(connection, number)}
             for agent, entries in read_ledgers(connection, stored.id).items():

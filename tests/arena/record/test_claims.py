@@ -27,7 +27,6 @@ from arena.record.model.lease import (
     machine_name,
     process_state,
 )
-from arena.record.write.cohorts import put_marks
 from arena.record.write.operations import LeaseLost, release_lease, take_lease
 from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from portfolio.rules import REALISTIC
@@ -204,7 +203,7 @@ def test_who_was_replaced_writes_no_fact_but_keeps_what_was_paid(record: OpenedR
     for write in (
         lambda: late.add_turns(1, (1, 1), [turn], "1"),
         lambda: late.end(1, NOW),
-        lambda: late.write(put_marks, 1, {}, finished_round_id=1),
+        lambda: late.value(1, {}, finished_round_id=1),
         lambda: Season(late).start(a_cohort(2, NOW, REALISTIC, "ann")),
         lambda: Season(late).look(1, NOW + timedelta(weeks=1), the_book(SUN, NOW)),
     ):

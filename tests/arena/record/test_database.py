@@ -18,7 +18,6 @@ from sqlalchemy import Connection, Engine, text
 from arena.errors import ArenaError
 from arena.record.model.lease import LEASE_LENGTH
 from arena.record.queries import cohorts
-from arena.record.schema.cohort import PromptRow
 from arena.record.schema.database import (
     LONGEST_CHANGE,
     TIMEOUTS,
@@ -30,12 +29,11 @@ from arena.record.schema.database import (
     url_of,
 )
 from arena.record.schema.statements import insert_rows
-from arena.record.schema.typed import select
-from arena.record.schema.world import MarketRow
 from arena.record.write.turn_queue import open_queue
 from markets.hashes import digest
 from tests.builders import NOW
 from tests.records.opened_record import OpenedRecord, new_record
+from tests.rows import TABLES
 
 ODD = [
     "plain.db",
@@ -242,7 +240,7 @@ def test_a_writer_that_is_suspended_within_a_transaction_holds_no_lock_for_ever(
             suspended.write(change)
         assert caught.value.code == "unreachable"
         suspended.write(keep_prompt, "four")
-        texts = other.read(lambda connection: set(connection.scalars(select(PromptRow.text))))
+        texts = other.read(lambda connection: set(prompts(connection)))
         assert texts == {"one", "two", "four"}
 
 
@@ -281,7 +279,7 @@ def test_a_writer_that_is_suspended_between_many_rows_holds_no_lock_for_ever(
         assert suspended.read(Connection.scalar, text("SHOW transaction_timeout")) == "0"
         with pytest.raises(ArenaError, match="can't be reached"):
             suspended.write(change)
-        assert other.read(lambda connection: list(connection.scalars(select(PromptRow.text)))) == ["two"]
+        assert other.read(prompts) == ["two"]
 
 
 def test_a_change_that_takes_too_long_is_undone_and_said_so(new_database: Callable[[], str]) -> None:
@@ -295,14 +293,18 @@ def test_a_change_that_takes_too_long_is_undone_and_said_so(new_database: Callab
         with pytest.raises(ArenaError, match="has ended a change that took too long") as caught:
             record.write(change)
         assert caught.value.code == "unreachable"
-        assert record.read(lambda connection: list(connection.scalars(select(PromptRow.text)))) == []
+        assert record.read(prompts) == []
 
 
 IDLE_MS = text("SELECT setting::int FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout'")
 
 
+def prompts(connection: Connection) -> list[str]:
+    return list(connection.exec_driver_sql("SELECT text FROM prompt").scalars())
+
+
 def keep_prompt(connection: Connection, text: str) -> None:
-    insert_rows(connection, PromptRow.__table__, [{"hash": digest(text), "text": text}])
+    insert_rows(connection, TABLES["prompt"], [{"hash": digest(text), "text": text}])
 
 
 def test_a_queue_whose_server_is_away_says_so_as_a_record_does() -> None:
@@ -337,7 +339,7 @@ def test_a_port_that_is_none_does_not_tell_the_password() -> None:
 
 def add_prompt(engine: Engine) -> None:
     with engine.begin() as connection:
-        connection.execute(PromptRow.__table__.insert().values(hash="h", text="t"))
+        connection.execute(TABLES["prompt"].insert().values(hash="h", text="t"))
 
 
 def test_a_fact_that_another_process_wrote_first(copy: Path) -> None:
@@ -359,16 +361,16 @@ def test_rows_in_bulk_refuse_a_time_that_nobody_knows(tmp_path: Path) -> None:
     record = OpenedRecord.at(tmp_path / "record.db")
     naive = NOW.replace(tzinfo=None)
     with pytest.raises(ValueError, match="has no time zone"), record.engine.begin() as connection:
-        insert_rows(connection, MarketRow.__table__, [{"id": "sim:rain", "first_seen_at": naive}])
+        insert_rows(connection, TABLES["market"], [{"id": "sim:rain", "first_seen_at": naive}])
     with record.reading() as connection:
-        assert connection.execute(select(MarketRow.__table__)).all() == []
+        assert connection.execute(TABLES["market"].select()).all() == []
     record.close()
 
 
 def test_what_somebody_else_is_writing_is_left_alone(tmp_path: Path) -> None:
     record = OpenedRecord.at(tmp_path / "record.db")
     with record.engine.begin() as connection:
-        connection.execute(PromptRow.__table__.insert().values(hash="h", text="t"))
+        connection.execute(TABLES["prompt"].insert().values(hash="h", text="t"))
     before = sorted(path.name for path in tmp_path.iterdir())
     with open_read_only(str(tmp_path / "record.db")) as engine, reading(engine) as connection:
         assert cohorts.read_prompts(connection, ["h"]) == {"h": "t"}

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.write.turns import TurnUnderClaim
 from portfolio.ledger import LedgerError, fold, post
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, a_bet, usd
@@ -51,8 +50,7 @@ def test_a_turn_that_was_lost_to_another_leaves_nothing_in_memory(season: Season
     account = season.record.holdings(1)["ann"]
     turn = season.turn(1, "bob", decides(a_bet(100, market=SUN), sun="0.5"))
     entries = tuple(post(turn.fills, account, NOW, "fill:1"))
-    late = TurnUnderClaim(1, 99, replace(turn, entrant="ann", entries=entries))
-    assert season.record.add_turns(1, (1, 1), [late], "1") == set()
+    assert not season.record.write_turn(1, 99, replace(turn, entrant="ann", entries=entries))
     assert season.record.holdings(1)["ann"] == account
 
 

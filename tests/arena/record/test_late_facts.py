@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from agents.toolbox import ToolResult
-from arena.record.write.cohorts import put_marks
 from arena.record.write.heads import begin_chain, read_newest_head
-from arena.record.write.tools import add_tool_result
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book, the_news
@@ -40,7 +38,7 @@ def count(record: OpenedRecord, table: str) -> int:
 def test_a_round_ends_once(record: OpenedRecord) -> None:
     """A second process has come to its end too: its head is there already."""
     newest = record.read(read_newest_head)
-    record.write(put_marks, 1, {}, 1)
+    record.value(1, {}, 1)
     assert record.read(read_newest_head) == newest
 
 
@@ -49,7 +47,7 @@ def test_the_marks_of_a_round_that_is_over_stay(record: OpenedRecord) -> None:
     marks = count(record, "mark")
     assert marks
     for over in (None, 1):
-        record.write(put_marks, 1, {}, over)
+        record.value(1, {}, over)
         assert count(record, "mark") == marks
 
 
@@ -61,8 +59,8 @@ def test_nothing_is_gathered_for_a_round_that_is_over(record: OpenedRecord) -> N
 
 def test_no_tool_tells_anything_in_a_round_that_is_over(record: OpenedRecord) -> None:
     with pytest.raises(LookupError):
-        record.write(add_tool_result, 1, (1, 1), ASKED, ToolResult("It rains."), NOW)
-    assert record.write(add_tool_result, 2, (1, 2), ASKED, ToolResult("It rains."), NOW) == "It rains."
+        record.keep_result(1, (1, 1), ASKED, ToolResult("It rains."), NOW)
+    assert record.keep_result(2, (1, 2), ASKED, ToolResult("It rains."), NOW) == "It rains."
 
 
 def test_the_first_head_of_an_older_record_covers_the_rounds_that_are_over(record: OpenedRecord) -> None:

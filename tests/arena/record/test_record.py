@@ -23,7 +23,6 @@ from arena.record.queries.decisions import read_turns
 from arena.record.schema.codec import book_of, book_text, cohort_of, cohort_text
 from arena.record.write.listings import add_pages, add_quotes
 from arena.record.write.reservations import read_spent
-from arena.record.write.turns import TurnUnderClaim
 from arena.verify import verify
 from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.model import Entry, Rejection
@@ -268,7 +267,7 @@ def test_a_market_of_no_snapshot_can_be_no_forecast(season: Season) -> None:
     tokens = season.record.claim(1, [1], "me")
     turn = Turn("ann", usd(10_000), Decision((Forecast(MarketId("sim:none"), 0.1),)))
     with pytest.raises(Exception, match="FOREIGN KEY"):
-        season.record.add_turns(1, (1, 1), [TurnUnderClaim(1, tokens[1], turn)], "1")
+        season.record.write_turn(1, tokens[1], turn)
     assert season.record.turn_statuses(1) == {}
 
 

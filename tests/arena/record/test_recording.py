@@ -14,7 +14,6 @@ from arena.record.queries.markets import (
     read_markets,
     read_newest_instant,
 )
-from arena.record.write.sync import VenueSource, add_catalogue
 from markets.bundle import WriteCounts, read, write
 from markets.model import MarketId
 from markets.simulation.settings import Settings
@@ -24,7 +23,6 @@ from tests.builders import NOW, a_listing, a_resolution, listed, usd
 from tests.records.opened_record import OpenedRecord
 
 DAY = timedelta(days=1)
-SKY = VenueSource("sky", "live")
 FOG = MarketId("sky:fog")
 MIST = MarketId("sky:mist")
 
@@ -69,7 +67,7 @@ def test_a_season_that_was_watched_reads_the_same_from_its_bundle(
 def test_a_price_that_stays_is_told_once_a_day(record: OpenedRecord, tmp_path: Path) -> None:
     for number in range(12):
         at = NOW + number * DAY / 4
-        record.write(add_catalogue, SKY, [a_listing(market=FOG, at=at)], at)
+        record.sync("sky", [a_listing(market=FOG, at=at)], at)
     written = wrote(record, tmp_path / "seen")
     assert written == WriteCounts(pages=1, prices=5, resolutions=0)
     assert [at.hour for at in read(tmp_path / "seen").markets[FOG].known] == [12, 0, 0, 0, 6]
@@ -79,7 +77,7 @@ def test_only_a_stretch_of_time_is_told(record: OpenedRecord, tmp_path: Path) ->
     for number in range(6):
         at = NOW + number * DAY
         listing = a_listing("0.10", f"0.2{number}", market=FOG, at=at, question=f"Fog {number // 2}?")
-        record.write(add_catalogue, SKY, [listing], at)
+        record.sync("sky", [listing], at)
     since = NOW + 1.5 * DAY
     until = NOW + 4.5 * DAY
     assert wrote(record, tmp_path / "some", since, until) == WriteCounts(pages=3, prices=3, resolutions=0)
@@ -90,11 +88,11 @@ def test_only_a_stretch_of_time_is_told(record: OpenedRecord, tmp_path: Path) ->
 
 
 def test_what_was_seen_later_is_added_later(record: OpenedRecord, tmp_path: Path) -> None:
-    record.write(add_catalogue, SKY, [a_listing(market=FOG, at=NOW)], NOW)
+    record.sync("sky", [a_listing(market=FOG, at=NOW)], NOW)
     wrote(record, tmp_path / "seen", until=NOW)
     later = NOW + DAY
     listings = [a_listing("0.50", "0.51", market=market, at=later) for market in (FOG, MIST)]
-    record.write(add_catalogue, SKY, listings, later)
+    record.sync("sky", listings, later)
     record.resolve([a_resolution("1", FOG, at=later)], later)
     assert wrote(record, tmp_path / "seen", until=later) == WriteCounts(pages=1, prices=2, resolutions=1)
     assert wrote(record, tmp_path / "seen", until=later) == WriteCounts(pages=0, prices=0, resolutions=0)
@@ -102,7 +100,7 @@ def test_what_was_seen_later_is_added_later(record: OpenedRecord, tmp_path: Path
 
 def test_what_a_bundle_cannot_hold_is_left_out_and_told(record: OpenedRecord, tmp_path: Path) -> None:
     upside_down = a_listing(market=MIST, at=NOW, opens_at=NOW, closes_at=NOW - DAY)
-    record.write(add_catalogue, SKY, [a_listing(market=FOG, at=NOW), upside_down], NOW)
+    record.sync("sky", [a_listing(market=FOG, at=NOW), upside_down], NOW)
     told: list[QuarantinedRecord] = []
     with record.reading() as connection:
         written = write(tmp_path / "seen", read_sightings(connection, BEGINNING, NOW), told.append)
@@ -120,7 +118,7 @@ def test_markets_are_open_waiting_or_ended(record: OpenedRecord) -> None:
     for number, shown in enumerate((names, ("open", "closed", "ended"), ("open", "closed", "back", "ended"))):
         at = NOW + number * timedelta(hours=1)
         listings = [a_listing(market=f"sky:{name}", at=at, closes_at=closes[name]) for name in shown]
-        record.write(add_catalogue, SKY, listings, at)
+        record.sync("sky", listings, at)
     record.resolve([a_resolution(None, "sky:ended", at=NOW)], NOW)
     with record.reading() as connection:
         found = {seen.listing.market.id[4:]: seen.status for seen in read_markets(connection, NOW + 2 * DAY)}
