@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, Engine
 
+from arena.record.files.recording import read_sightings
 from arena.record.hashes import state_hash
 from arena.record.model.cohort import Cohort
 from arena.record.model.columns import ForecastColumns
@@ -18,6 +19,7 @@ from arena.record.schema.codec import cohort_of, cohort_text
 from arena.record.schema.database import READ_ONLY_OPTION, connect, open_read_only, reading
 from arena.record.schema.dialects import UtcTime, instant_text
 from arena.record.schema.tables import METADATA
+from markets.bundle.write import Sighting
 
 TABLES = {table.name: table for table in METADATA.sorted_tables}
 """The tables of a record by name, for who writes or compares rows."""
@@ -55,6 +57,11 @@ def cohorts_seen(connection: Connection) -> list[StoredCohort]:
 def forecasts_seen(connection: Connection, cohort: int | None = None) -> ForecastColumns:
     """Return all final forecasts that a connection sees as columns, or those of one cohort."""
     return read_forecast_columns(connection, cohort)
+
+
+def sightings_seen(connection: Connection, since: datetime, until: datetime) -> list[Sighting]:
+    """Return what a connection sees of markets between two instants, as a recording has it."""
+    return list(read_sightings(connection, since, until))
 
 
 def only_reads(connection: Connection) -> bool:

@@ -15,7 +15,6 @@ from arena.exports.api import open_record
 from arena.exports.fact_tables import FACT
 from arena.exports.referee import referee
 from arena.exports.restore import restore
-from arena.record.files.recording import read_sightings
 from arena.verify import verify
 from arena.verify.checks.schema import TRIGGERS
 from markets.bundle import write
@@ -27,7 +26,7 @@ from tests.records import mixed_record, question_season
 from tests.records.full_record import week
 from tests.records.mixed_record import CUP, LAUNCH, SALES, build_mixed, play_mixed
 from tests.records.opened_record import OpenedRecord, moved
-from tests.rows import hash_seen, read_only, state_of
+from tests.rows import hash_seen, read_only, sightings_seen, state_of
 
 ADDED_BY_0013 = (("market_version", "form"), ("resolution", "answer"), ("forecast", "distribution"))
 
@@ -147,7 +146,7 @@ def test_python_reads_distributions(mixed: Path) -> None:
 
 def test_a_recording_of_it_is_played_back(mixed: Path, tmp_path: Path) -> None:
     with read_only(mixed) as connection:
-        write(tmp_path / "recording", read_sightings(connection, week(0), week(3)))
+        write(tmp_path / "recording", sightings_seen(connection, week(0), week(3)))
     venue = recorded.venue(recorded.Settings(path=tmp_path / "recording"))
 
     offered = result_of(venue.catalogue(week(0))).listings

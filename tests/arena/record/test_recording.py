@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from arena.record.files.recording import read_sightings
 from arena.record.queries.cohorts import read_learnt_resolutions
 from arena.record.queries.markets import (
     BEGINNING,
@@ -21,6 +20,7 @@ from markets.venue import QuarantinedRecord
 from markets.venues.simulator import venue
 from tests.builders import NOW, a_listing, a_resolution, listed, usd
 from tests.records.opened_record import OpenedRecord
+from tests.rows import sightings_seen
 
 DAY = timedelta(days=1)
 FOG = MarketId("sky:fog")
@@ -31,7 +31,7 @@ def wrote(
     record: OpenedRecord, folder: Path, since: datetime = BEGINNING, until: datetime = NOW + 99 * DAY
 ) -> WriteCounts:
     with record.reading() as connection:
-        return write(folder, read_sightings(connection, since, until))
+        return write(folder, sightings_seen(connection, since, until))
 
 
 def test_a_season_that_was_watched_reads_the_same_from_its_bundle(
@@ -103,7 +103,7 @@ def test_what_a_bundle_cannot_hold_is_left_out_and_told(record: OpenedRecord, tm
     record.sync("sky", [a_listing(market=FOG, at=NOW), upside_down], NOW)
     told: list[QuarantinedRecord] = []
     with record.reading() as connection:
-        written = write(tmp_path / "seen", read_sightings(connection, BEGINNING, NOW), told.append)
+        written = write(tmp_path / "seen", sightings_seen(connection, BEGINNING, NOW), told.append)
     assert (written.pages, {aside.record for aside in told}) == (1, {"mist"})
     assert list(read(tmp_path / "seen").markets) == [FOG]
 

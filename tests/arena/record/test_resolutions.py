@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.record.files.recording import read_sightings
 from arena.record.queries.cohorts import has_open_questions
-from arena.record.write.quarantine import read_quarantine
 from arena.verify import verify
 from markets.distributions import QuestionForm
 from markets.millionths import ONE
@@ -21,6 +19,7 @@ from tests.arena.record.histories import begun, minute, played
 from tests.builders import NOW, a_listing, a_market, a_resolution, usd
 from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book
 from tests.records.opened_record import OpenedRecord
+from tests.rows import sightings_seen
 
 FOG = MarketId("sky:fog")
 MIST = MarketId("sky:mist")
@@ -45,8 +44,7 @@ def told(record: OpenedRecord) -> list[tuple[str, int, int | None]]:
 
 
 def asides(record: OpenedRecord) -> list[tuple[str, str, str]]:
-    with record.reading() as connection:
-        return [(aside.record, aside.kind, aside.code) for aside in read_quarantine(connection)]
+    return [(aside.record, aside.kind, aside.code) for aside in record.quarantined()]
 
 
 @pytest.mark.parametrize("live", [True, False])
@@ -158,7 +156,7 @@ def test_live_ends_are_known_from_when_they_were_learnt(record: OpenedRecord) ->
     known = [(end.market_id, end.payout, end.known_at) for end in ends]
     assert known == [(FOG, ONE, minute(1)), (FOG, 0, minute(9)), (MIST, ONE, minute(8))]
     with record.reading() as connection:
-        sightings = [*read_sightings(connection, minute(0), minute(99))]
+        sightings = sightings_seen(connection, minute(0), minute(99))
     told = {(end.market_id, end.version): end.known_at for x in sightings for end in x.resolutions}
     assert told == {(FOG, 1): minute(3), (FOG, 2): minute(9), (MIST, 1): minute(8)}
 
