@@ -98,19 +98,20 @@ def test_a_queue_that_goes_away_while_turns_are_waited_for_is_said_in_words(
     new_server_record: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arena.record.write.turn_queue.POOL_WAIT", 0.5)
-    url = make_url(new_server_record())
+    server = new_server_record()
+    url = make_url(server)
+    with opened_record(server) as record:
+        stored = begun(record, a_cohort(("ann",)))
+        open_round(stored, a_world(LittleVenue(), {}), record)
+        [stored_round] = record.rounds()
 
     async def wait_in_vain(proxy: PostgreSqlProxy) -> None:
         address = url.set(host="127.0.0.1", port=proxy.port, query={})
         database = address.render_as_string(hide_password=False)
-        with opened_record(database) as record:
-            stored = begun(record, a_cohort(("ann",)))
-            open_round(stored, a_world(LittleVenue(), {}), record)
-            [stored_round] = record.rounds()
-            async with dispatch_to_workers(database, "1", lambda _: None) as dispatch:
-                proxy.do(Fault("refuse", "", 60.0))
-                proxy.do(Fault("reset", ""))
-                await dispatch(stored, stored_round, ["ann"], lambda: ["ann"], False)
+        async with dispatch_to_workers(database, "1", lambda _: None) as dispatch:
+            proxy.do(Fault("refuse", "", 60.0))
+            proxy.do(Fault("reset", ""))
+            await dispatch(stored, stored_round, ["ann"], lambda: ["ann"], False)
 
     with proxied(Path(str(url.query["host"])) / ".s.PGSQL.5432") as proxy:
         with pytest.raises(ArenaError, match="the queue's database can't be reached") as caught:
