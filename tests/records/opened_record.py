@@ -250,7 +250,9 @@ class OpenedRecord(Record):
         """Give an agent of a cohort other settings from a time on."""
         self.write(add_replacements, number, entrant_ids, at, [taken])
 
-    def value(self, snapshot_id: int, marks: Mapping[int, Mark], finished_round_id: int | None = None) -> None:
+    def value(
+        self, snapshot_id: int, marks: Mapping[int, Mark], finished_round_id: int | None = None
+    ) -> None:
         """Keep what accounts are worth at a snapshot, by entrant; a round may end with that."""
         self.write(put_marks, snapshot_id, marks, finished_round_id)
 
