@@ -83,7 +83,7 @@ def outcomes_to_score(table: ForecastTable, *, provisional: bool) -> Floats:
     if price is None or time is None:
         return outcome
 
-    is_open = np.isnan(outcome)
+    is_open = table.open_rows()
     priced = np.flatnonzero(is_open & ~np.isnan(price))
 
     # Sorted by question, time and price: the last row of each question has its last price.

@@ -132,6 +132,13 @@ class ForecastTable:
         """Return the wanted rows; without a copy if all are."""
         return self if wanted.all() else self.take(np.flatnonzero(wanted))
 
+    def open_rows(self) -> Flags:
+        """Return the rows that may still get an outcome; a question resolved without one was called off."""
+        is_open: Flags = np.isnan(self.outcome)
+        if self.resolved is not None:
+            is_open &= np.isnan(self.resolved)
+        return is_open
+
     def ended_rows(self, forecaster: str) -> Ints:
         """Return the rows of a forecaster whose questions ended in YES or NO."""
         place = self.forecasters.index(forecaster)

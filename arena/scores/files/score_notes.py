@@ -59,7 +59,7 @@ def score_notes(
 
 def _open_notes(table: ForecastTable, is_ended: Flags) -> Iterator[str]:
     """Yield notes on questions without an outcome that is scored."""
-    is_open = _open_rows(table)
+    is_open = table.open_rows()
     if is_open.any():
         count = _forecast_count_text(table, is_open)
         yield f"not scored yet: {count} without an outcome"
@@ -68,14 +68,6 @@ def _open_notes(table: ForecastTable, is_ended: Flags) -> Iterator[str]:
     if is_partial.any():
         count = _forecast_count_text(table, is_partial)
         yield f"not scored: {count} that ended in a fraction or a refund"
-
-
-def _open_rows(table: ForecastTable) -> Flags:
-    """Return the rows that may still get an outcome; a question resolved without one was annulled."""
-    is_open: Flags = np.isnan(table.outcome)
-    if table.resolved is not None:
-        is_open &= np.isnan(table.resolved)
-    return is_open
 
 
 def _form_notes(table: ForecastTable) -> Iterator[str]:
@@ -106,7 +98,11 @@ def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator
             "skill and Metaculus's scores leave them out"
         )
 
-    is_open = np.isnan(table.outcome)
+    is_open = table.open_rows()
+    called_off = np.unique(table.question[np.isnan(table.outcome) & ~is_open])
+    if called_off.size:
+        yield f"not scored: {count_text(called_off.size, 'question')} that ended without an outcome"
+
     still_open = np.unique(table.question[is_open])
     unscored_open = np.setdiff1d(still_open, scored_questions)
     if unscored_open.size:

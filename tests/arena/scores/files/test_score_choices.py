@@ -267,6 +267,17 @@ def test_provisional_scores_are_against_a_price_and_skill_leaves_them_out() -> N
     assert row_of(found, "bob").questions == 0  # its price is no later than its forecast
 
 
+def test_a_question_that_was_called_off_has_no_provisional_score() -> None:
+    """A time in `resolved` with an empty outcome says that the question was called off."""
+    head = "question,forecaster,probability,outcome,time,resolved,market_probability\n"
+    text = head + "a,ann,0.2,,1,9,0.5\na,ann,0.3,,3,9,0.6\nb,ann,0.7,1,1,9,0.5\n"
+    found = scored(text, provisional=True)
+    ann = row_of(found, "ann")
+    assert (ann.questions, ann.brier) == pytest.approx((1, 0.3**2))
+    assert not any("provisional" in note or "not scored yet" in note for note in found.notes)
+    assert "not scored: 1 question that ended without an outcome" in found.notes
+
+
 def test_quantiles_become_the_density_that_they_say() -> None:
     """Even quantiles are a flat density, which knows nothing; the floor of the site makes no difference."""
     head = "question,forecaster,q25,q50,q75,outcome,low,high,open_low,open_high\n"
