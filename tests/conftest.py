@@ -18,8 +18,8 @@ from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from markets.garbage_collection import SELDOM_THRESHOLD
+from tests.opened_record import new_record
 from tests.program.forked import SHARED, WORKER, forking, stand_in
-from tests.records.opened_record import new_record
 from tests.shared_caches import share_caches
 
 ROOT = Path(__file__).resolve().parent.parent

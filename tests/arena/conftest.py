@@ -8,8 +8,8 @@ import pytest
 
 from arena.record.schema import database
 from arena.verify import verify
+from tests.opened_record import OpenedRecord, new_record
 from tests.records.full_record import build
-from tests.records.opened_record import OpenedRecord, new_record
 from tests.records.tampered import TamperedRecord
 
 

@@ -22,7 +22,7 @@ from arena.errors import ArenaError
 from arena.record.files.room import AnswerRoom
 from arena.record.write.operations import Fence
 from tests.chaos.loop import PROCESS, SeededLoop
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 
 DRIVER_WORDS = {
     "disk_error": "disk I/O error",

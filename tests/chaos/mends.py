@@ -34,7 +34,7 @@ from tests.chaos.database_faults import DatabaseFaults
 from tests.chaos.loop import PROCESS
 from tests.chaos.simulated_queue import Queue
 from tests.chaos.simulation import Simulation
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 
 
 async def close_earlier_rounds(

@@ -50,7 +50,7 @@ from tests.chaos.season_config import draw_config, is_plain, write_config
 from tests.chaos.simulated_provider import Provider
 from tests.chaos.simulated_queue import Queue
 from tests.chaos.simulated_venue import SimulatedVenue, VenueFaults
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 
 EXPECTED_CODES = {"busy", "raced", "over", "superseded", "cannot_open", "unanswered", *FAULT_CODES}
 """The errors with which a process may end, to be started anew."""

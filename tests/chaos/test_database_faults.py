@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from arena.errors import ArenaError
 from tests.chaos.database_faults import ArmedFault, ArmedPause, DatabaseFaults, Dead
 from tests.chaos.loop import PROCESS, SeededLoop
-from tests.records.opened_record import OpenedRecord, new_record, opened_record
+from tests.opened_record import OpenedRecord, new_record, opened_record
 from tests.rows import TABLES
 
 AT = datetime(2026, 1, 4, tzinfo=UTC)

@@ -10,7 +10,7 @@ from dashboard.pages import page as said_by
 from dashboard.pages import pages
 from markets.registry import load, names
 from tests.dashboard.opening import know_table, markup, opened, tables
-from tests.records.opened_record import new_record
+from tests.opened_record import new_record
 from tests.records.seasons import play
 
 VIEWS = names(Path(dashboard.views.__path__[0]))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.dashboard.opening import Show, opened
 from tests.dashboard.records import shared
-from tests.records.opened_record import new_record
+from tests.opened_record import new_record
 from tests.records.seasons import play, shared_season, worked_out
 
 

@@ -14,7 +14,7 @@ from markets.venue import QuarantinedRecord
 from tests.builders import NOW
 from tests.dashboard.payloads import HOSTILE_TEXTS
 from tests.once import made_once
-from tests.records.opened_record import opened_record
+from tests.opened_record import opened_record
 from tests.records.seasons import shared_season
 
 TOGETHER = "\n".join(text for text in HOSTILE_TEXTS if len(text) < 200)

@@ -15,8 +15,8 @@ from arena.scores.refresh import refresh_cache
 from tests.builders import NOW
 from tests.bundles import a_bundle, ended, page
 from tests.once import made_once
+from tests.opened_record import OpenedRecord, new_record
 from tests.records.demo import six_rounds
-from tests.records.opened_record import OpenedRecord, new_record
 from tests.records.seasons import play
 from tests.year.record import make_of, size
 

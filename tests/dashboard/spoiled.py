@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agents.model import Call, CallError, Message, Prompt
-from tests.records.opened_record import opened_record
+from tests.opened_record import opened_record
 
 AT = datetime(2026, 1, 4, 12, tzinfo=UTC)
 LATER = "2026-03-15T00:00:00.000000Z"

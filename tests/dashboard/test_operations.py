@@ -17,7 +17,7 @@ from dashboard.views.operations import read_agent_spending, read_daily_spending
 from markets.venue import QuarantinedRecord
 from tests.dashboard.opening import Show, markup, tables, tiles, words
 from tests.dashboard.records import made, shared
-from tests.records.opened_record import opened_record
+from tests.opened_record import opened_record
 from tests.rows import read_only
 
 AT = datetime(2026, 1, 18, 9, 30, tzinfo=UTC)

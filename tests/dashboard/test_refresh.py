@@ -12,7 +12,7 @@ from arena.errors import ArenaError
 from arena.scores.leaderboard import LEADERBOARD
 from arena.scores.refresh import is_stale
 from tests.dashboard.serving import Served, serving
-from tests.records.opened_record import new_record
+from tests.opened_record import new_record
 from tests.rows import read_only
 
 PATIENCE = 180.0

@@ -11,7 +11,7 @@ from dashboard.words import dollars
 from tests.dashboard.addresses import PLACED
 from tests.dashboard.opening import Show, healthy, in_address, markup, tables, tiles, with_reasons, words
 from tests.dashboard.spoiled import SECRETLY_LONG, TEXT, spoiled
-from tests.records.opened_record import new_record
+from tests.opened_record import new_record
 from tests.rows import rows_in
 
 MILLION = 1_000_000

@@ -9,8 +9,8 @@ from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.faults.little import hash_of, play, write_config
 from tests.once import made_once
+from tests.opened_record import OpenedRecord, opened_record
 from tests.records.full_record import SUN, Season, a_cohort, the_book
-from tests.records.opened_record import OpenedRecord, opened_record
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -15,8 +15,8 @@ from arena.calls.rate_limit import RateLimiter
 from arena.record.model.reservation import Payer, Scope
 from arena.rounds.turns import ask_of_player
 from arena.rounds.world import Player
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import LittleVenue, a_world, asks, reservations_within
-from tests.records.opened_record import OpenedRecord
 
 COST = 1_000
 """What a call costs, and the most that it may."""

@@ -15,7 +15,7 @@ from arena.config import load
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
 from arena.verify.content import verified_content
-from tests.records.opened_record import OpenedRecord, opened_record
+from tests.opened_record import OpenedRecord, opened_record
 from tests.rows import hash_seen, only_reads, read_only
 
 CONFIG = """\

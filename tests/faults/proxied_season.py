@@ -23,13 +23,13 @@ from arena.clock import timer
 from arena.record.model.lease import LEASE_LENGTH
 from tests.faults.mishaps import PAUSE, Mishap, drawn_plan, drawn_roster
 from tests.faults.postgresql_proxy import PostgreSqlProxy
+from tests.opened_record import new_record
 from tests.postgres import database
 from tests.program.clocks import step_server
 from tests.program.forked import Forked, Forks
 from tests.program.rehearsal import content_at
 from tests.provider.replies import GOOD, Asked, late, says
 from tests.provider.server import FaultyProvider
-from tests.records.opened_record import new_record
 from tests.rows import rows_in
 from tests.serving import Reply
 

@@ -18,9 +18,9 @@ from arena.operations.run import Run, run
 from arena.rounds.dispatch import dispatch_to_workers
 from arena.rounds.world import Dispatch
 from tests.faults.postgresql_proxy import Fault, PostgreSqlProxy, proxied
+from tests.opened_record import make_queue, opened_record
 from tests.program.rehearsal import SUNDAY, clock_at
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, open_round
-from tests.records.opened_record import make_queue, opened_record
 
 CONFIG = """\
 markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 3, markets: 10, events: 3}}}}

@@ -11,9 +11,9 @@ from arena.record.files import copy as copying
 from arena.record.files.integrity import RecordContent, examine_file
 from arena.verify.content import verified_content
 from tests.faults.little import write_config
+from tests.opened_record import backed_up, new_record
 from tests.program.command_line import ROOT, environment
 from tests.program.forked import quick_program
-from tests.records.opened_record import backed_up, new_record
 from tests.rows import state_of
 
 

@@ -27,10 +27,10 @@ from arena.rounds.open_world import open_world
 from arena.rounds.round import play_round
 from arena.rounds.season import begin_due_cohort, next_decision_time, play_time
 from tests.faults.little import play, write_config
+from tests.opened_record import OpenedRecord, opened_record
 from tests.program.rehearsal import SUNDAY, clock_at, content, rows
 from tests.program.running import arena_json
 from tests.records.little_world import with_players
-from tests.records.opened_record import OpenedRecord, opened_record
 
 WEEK = timedelta(weeks=1)
 JOBS = ("start", "resolutions", "marks", "scores", "verify")

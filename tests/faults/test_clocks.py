@@ -22,8 +22,8 @@ from arena.record.write.turn_queue import (
 )
 from arena.rounds.round import play_round
 from tests.faults.test_late import Model, facts, waiting, worker
+from tests.opened_record import OpenedRecord, opened_record
 from tests.program.clocks import SteppedClock, step_server
-from tests.records.opened_record import OpenedRecord, opened_record
 
 HOUR, DAY = 3_600, 86_400
 STEPS = (HOUR, -HOUR, DAY, -DAY)

@@ -18,8 +18,8 @@ from arena.rounds.season import play_time
 from arena.rounds.world import Player, World
 from arena.verify import verify
 from tests.faults.test_every_statement import CONFIG, Fate, watched_players
+from tests.opened_record import OpenedRecord, opened_record
 from tests.records.little_world import with_players
-from tests.records.opened_record import OpenedRecord, opened_record
 from tests.rows import hash_seen, only_reads
 
 PROMPT = Prompt((Message("user", "?"),))

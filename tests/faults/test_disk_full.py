@@ -16,12 +16,12 @@ from arena.errors import ArenaError
 from arena.record.schema.database_errors import translated_file_errors
 from arena.verify.content import verified_content
 from tests.faults.little import hash_of, play, witnessed, write_config
+from tests.opened_record import OpenedRecord, new_record, opened_record
 from tests.program.command_line import environment
 from tests.program.forked import LONGEST_FILE
 from tests.program.running import loaded
 from tests.provider.replies import GOOD, Asked, says
 from tests.provider.server import FaultyProvider, faulty
-from tests.records.opened_record import OpenedRecord, new_record, opened_record
 from tests.rows import read_only, rows_in
 from tests.serving import Reply
 

@@ -17,8 +17,8 @@ from arena.rounds.open_world import open_world
 from arena.rounds.season import play_time
 from arena.rounds.world import Player, World
 from arena.verify import verify
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import with_players
-from tests.records.opened_record import OpenedRecord
 
 CONFIG = """\
 markets:

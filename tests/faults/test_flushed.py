@@ -19,8 +19,8 @@ from tests.arena.config_files import SMALL
 from tests.arena.config_files import write as write_config
 from tests.arena.exports.bent_exports import exported
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord, backed_up
 from tests.records.full_record import build
-from tests.records.opened_record import OpenedRecord, backed_up
 
 Flushed = list[tuple[Path, set[str]]]
 

@@ -6,8 +6,8 @@ from arena.verify import verify
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.faults.hammer import COST, forking, most_at_once, work
+from tests.opened_record import opened_record
 from tests.records.full_record import SUN, Season, a_cohort, the_book
-from tests.records.opened_record import opened_record
 
 PROCESSES, TICKS = 4, 1_000
 MOST, MAY = 5, 700

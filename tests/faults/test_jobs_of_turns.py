@@ -16,7 +16,7 @@ from arena.record.write.turn_queue import TurnJob
 from arena.rounds.worker import OtherVersion, once_at_a_time, play_job
 from arena.rounds.world import Player, World
 from tests.faults.test_late import HOUR, Model, asks_and_bets, facts, waiting, worker
-from tests.records.opened_record import OpenedRecord, opened_record
+from tests.opened_record import OpenedRecord, opened_record
 
 NAMES = ("ann", "bob", "eve")
 JOB = TurnJob(1, 1, NAMES, code_version())

@@ -14,6 +14,7 @@ from arena.rounds.round import play_round
 from arena.rounds.world import Player, World
 from arena.verify import verify
 from tests.builders import NOW, RAIN, a_bet
+from tests.opened_record import OpenedRecord, opened_record
 from tests.records.little_world import (
     LittleVenue,
     a_cohort,
@@ -24,7 +25,6 @@ from tests.records.little_world import (
     reservations_within,
     turns_of,
 )
-from tests.records.opened_record import OpenedRecord, opened_record
 
 HOUR = timedelta(hours=1)
 

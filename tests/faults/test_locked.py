@@ -16,7 +16,7 @@ from arena.cli.main import app
 from arena.errors import ArenaError
 from arena.verify.content import verified_content
 from tests.faults.little import hash_of, play, write_config
-from tests.records.opened_record import OpenedRecord, new_record, opened_record, wait_at_most
+from tests.opened_record import OpenedRecord, new_record, opened_record, wait_at_most
 from tests.rows import read_only
 
 HOLD = """\

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from tests.faults.little import hash_of, play, witnessed, write_config
-from tests.records.opened_record import backed_up, new_record, opened_record
+from tests.opened_record import backed_up, new_record, opened_record
 
 FRAMES_BEGIN = 32
 """The length of the head of SQLite's log."""

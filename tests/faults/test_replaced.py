@@ -9,10 +9,10 @@ from sqlalchemy import Connection
 
 from arena.errors import ArenaError
 from arena.operations.run import Run
+from tests.opened_record import opened_record
 from tests.program.rehearsal import clock_at, rehearse
 from tests.provider.replies import GOOD, says
 from tests.provider.server import faulty
-from tests.records.opened_record import opened_record
 
 CONFIG = """\
 markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 6, markets: 30, events: 10}}}}

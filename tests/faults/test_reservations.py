@@ -34,7 +34,7 @@ from arena.record.write.reservations import (
 from markets.millionths import ONE
 from tests.builders import NOW
 from tests.faults.hammer import COST, forking, hang
-from tests.records.opened_record import OpenedRecord, opened_record
+from tests.opened_record import OpenedRecord, opened_record
 
 DAY = timedelta(days=1)
 THERE = ReservationRequest(Payer(1, 1), "somewhere", COST, "elsewhere.invalid/1/x", NOW)

@@ -9,8 +9,8 @@ import pytest
 
 from tests.faults.hammer import forking
 from tests.faults.ticking import HOUR, START, tick
+from tests.opened_record import opened_record
 from tests.program.rehearsal import clock_at, content, content_at, rehearse
-from tests.records.opened_record import opened_record
 
 HOURS = 1_000
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "UTC")

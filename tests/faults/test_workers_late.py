@@ -11,8 +11,8 @@ from arena.rounds.worker import OnTurn, once_at_a_time, play_job
 from arena.rounds.world import MissingTurns
 from tests.builders import NOW
 from tests.faults.test_late import HOUR, Model, facts, waiting, worker
+from tests.opened_record import a_turn_job, opened_record
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live
-from tests.records.opened_record import a_turn_job, opened_record
 
 JOB = a_turn_job("ann")
 

@@ -15,7 +15,7 @@ from arena.config import load
 from arena.errors import ArenaError
 from arena.operations.progress import RunEvent
 from arena.operations.run import Run, run
-from tests.records.opened_record import opened_record
+from tests.opened_record import opened_record
 
 START, HOUR = datetime(2028, 2, 20, tzinfo=UTC), timedelta(hours=1)
 DONE = ("start", "play", "close", "track", "job", "ended", "missed", "failed")

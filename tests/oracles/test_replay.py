@@ -17,8 +17,8 @@ import pytest
 
 from markets.model import MarketId
 from portfolio.value import lot_values
+from tests.opened_record import OpenedRecord
 from tests.program.running import AGREES, agents_of, arena_json
-from tests.records.opened_record import OpenedRecord
 
 START = {True: "2026-04-26", False: "2026-06-21"}
 """Of the whole season with THOROUGH=1, and of a part of it otherwise."""

@@ -10,7 +10,7 @@ from arena.clock import PretendedClock
 from arena.operations.progress import RunEvent, RunProgress
 from arena.operations.run import Run, run
 from arena.verify import verify
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 from tests.rows import hash_seen
 from tests.trusted import load_trusted
 

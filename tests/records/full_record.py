@@ -31,7 +31,7 @@ from portfolio.model import Bet, Rejection, Sale
 from portfolio.rules import REALISTIC, SEED, Rules
 from portfolio.value import mark
 from tests.builders import NOW, a_bet, a_book, a_listing, a_resolution, a_sale, quote_of, usd
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 from tests.rows import TABLES
 
 WEEK = timedelta(weeks=1)

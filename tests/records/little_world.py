@@ -24,7 +24,7 @@ from markets.universe import Universe
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Venue
 from portfolio.rules import REALISTIC, Rules
 from tests.builders import NOW, RAIN, a_bet, a_book, usd
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 
 WEEK = timedelta(weeks=1)
 RULES = REALISTIC.model_copy(update={"fill": "quote", "fee": "none"})

@@ -11,8 +11,8 @@ from markets.distributions import Distribution, QuestionForm, normalized
 from markets.model import Listing, MarketId, Resolution
 from portfolio.rules import REALISTIC
 from tests.builders import a_bet, a_market, a_resolution
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import SUN, Season, a_cohort, replace_cap, the_book, week
-from tests.records.opened_record import OpenedRecord
 
 CUP, SALES, LAUNCH = (MarketId(f"sim:{name}") for name in ("cup", "sales", "launch"))
 FORMS = {

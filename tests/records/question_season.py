@@ -13,8 +13,8 @@ from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Resolution
 from portfolio.rules import REALISTIC, Rules
 from tests.builders import NOW, a_market, a_price
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import Season, a_cohort, week
-from tests.records.opened_record import OpenedRecord
 
 OTHER_KINDS = ("multiple_choice", "numeric", "date")
 LINE_UP = {"ann": "llm", "bob": "llm", "cid": "llm", "flat": "constant"}

@@ -15,7 +15,7 @@ from arena.rounds.season import play_season
 from arena.scores.refresh import refresh_cache
 from tests.builders import NOW
 from tests.once import made_once
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 
 HOSTILE = "http:/203.0.113.9/_x_:fire:"
 """An agent's name as bad as a config lets it be: nearly an address, Markdown and an emoji code."""

@@ -10,10 +10,10 @@ import pytest
 
 from markets.hashes import digest
 from tests.arena.record.older import old_record
+from tests.opened_record import OpenedRecord
 from tests.program.in_process import run, said
 from tests.program.running import AGREES, arena_json, simulated_config
 from tests.records.full_record import Season, play_on
-from tests.records.opened_record import OpenedRecord
 
 MARKET, RANDOM, CONSTANT = "{kind: market}", "{kind: random, name: ann, bets: 2}", "{kind: constant, p: 0.4}"
 BEFORE = (MARKET, RANDOM, CONSTANT)

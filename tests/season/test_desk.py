@@ -15,11 +15,11 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from arena.cohorts.freeze import code_version
+from tests.opened_record import new_record
 from tests.program.command_line import ROOT, command, environment
 from tests.program.forked import Forked, quick_command
 from tests.program.rehearsal import rows
 from tests.program.running import AGREES, arena_json, demo_config, loaded
-from tests.records.opened_record import new_record
 
 PROGRAM = "import json, sys; json.load(sys.stdin); json.dump({'version': 1}, sys.stdout)"
 LINE_UP = f"""\

@@ -8,9 +8,9 @@ import pytest
 from arena.verify.differences import Differences
 from arena.verify.draws import EARLIER, PRUNED, UNLISTED, check_draws
 from markets.venues.wire.paging import RESUMED_WITHIN
+from tests.opened_record import OpenedRecord
 from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
 from tests.program.running import arena, arena_json
-from tests.records.opened_record import OpenedRecord
 from tests.season.test_run_live import time_of
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
 from tests.venue_server.server import Asked, VenueServer

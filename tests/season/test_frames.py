@@ -18,8 +18,8 @@ from arena.config import load
 from arena.record.write.calls import add_call
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
+from tests.opened_record import OpenedRecord, beat_every
 from tests.program.running import simulated_config
-from tests.records.opened_record import OpenedRecord, beat_every
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGES = tuple(f"{ROOT / package}/" for package in ("markets", "portfolio", "agents", "arena", "dashboard"))

@@ -30,12 +30,12 @@ from arena.operations.run import Run, run
 from arena.operations.status import status_source
 from arena.operations.webhook import Webhook, send_due
 from arena.rounds.error_text import error_text
+from tests.opened_record import opened_record
 from tests.program.forked import Forks
 from tests.program.rehearsal import SUNDAY, clock_at, rehearse, rows
 from tests.program.running import arena
 from tests.provider.replies import BEHAVIOURS, GOOD, fails, says
 from tests.provider.server import FaultyProvider
-from tests.records.opened_record import opened_record
 from tests.serving import Reply, Request, Server, serving
 from tests.trusted import load_trusted
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market

@@ -16,10 +16,10 @@ from arena.operations.progress import RunEvent
 from arena.operations.run import Run, run
 from arena.operations.status import read_status
 from arena.rounds.round import play_round
+from tests.opened_record import OpenedRecord
 from tests.program.rehearsal import content, rows
 from tests.provider.replies import BEHAVIOURS, fails
 from tests.provider.server import FaultyProvider, faulty
-from tests.records.opened_record import OpenedRecord
 
 CONFIG = """\
 markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 4, markets: 30, events: 10}}}}

@@ -17,8 +17,8 @@ from markets.model import MarketId
 from markets.venues.polymarket import Settings, venue
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, a_bet, usd
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import WEEK, a_cohort, a_world, begun, live
-from tests.records.opened_record import OpenedRecord
 from tests.venue_server.polymarket import CLOB, GAMMA, a_book_end, an_end, rain_and_snow
 from tests.venue_server.server import VenueServer
 

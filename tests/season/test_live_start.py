@@ -10,9 +10,9 @@ from arena.clock import now
 from arena.cohorts.schedule import FirstStarts, first_starts
 from arena.config.field_types import start
 from arena.rounds.settlement import next_look
+from tests.opened_record import opened_record
 from tests.program.rehearsal import clock_at, rehearse, rows
 from tests.program.running import AGREES, arena, arena_json
-from tests.records.opened_record import opened_record
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_market, an_end
 from tests.venue_server.server import VenueServer
 

@@ -20,9 +20,9 @@ from arena.rounds.season import cohort_overviews as seen
 from arena.verify import verify
 from markets.venue import VenueError
 from tests.builders import NOW
+from tests.opened_record import opened_record
 from tests.program.running import AGREES, arena_json, demo_config
 from tests.records.full_record import DEW, FOG, MIST, build, watch
-from tests.records.opened_record import opened_record
 from tests.rows import hash_seen
 
 LINE_UP = """\

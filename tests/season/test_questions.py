@@ -12,10 +12,10 @@ from arena.operations.run import Run
 from arena.record.write.evidence import read_gathered
 from markets.model import MarketId
 from tests.arena.forms.test_autocast import ALL
+from tests.opened_record import opened_record
 from tests.program.command_line import ROOT
 from tests.program.rehearsal import clock_at, rehearse
 from tests.program.running import AGREES, arena, arena_json
-from tests.records.opened_record import opened_record
 from tests.rows import hash_seen
 from tests.season.answering import write_answering
 

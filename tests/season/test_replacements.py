@@ -10,8 +10,8 @@ import pytest
 from arena.config import ConfigErrors, load
 from arena.rounds.open_world import open_world
 from tests.arena.verify.test_verify import differences
+from tests.opened_record import opened_record
 from tests.program.running import AGREES, arena, arena_json, provider
-from tests.records.opened_record import opened_record
 from tests.records.tampering import tamper
 
 CONFIG = """\

@@ -12,11 +12,11 @@ from sqlalchemy import make_url
 from arena.cli.dashboard import refresh_scores
 from arena.errors import ArenaError
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord, new_record
 from tests.postgres import a_server, database
 from tests.program.command_line import ROOT
 from tests.program.forked import Forks
 from tests.program.running import arena_json
-from tests.records.opened_record import OpenedRecord, new_record
 from tests.rows import changing
 from tests.season.test_workers import process
 

@@ -20,11 +20,11 @@ from arena.record.record import Record
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
 from markets.millionths import ONE
+from tests.opened_record import OpenedRecord
 from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
 from tests.program.running import agents_of, arena, arena_json
 from tests.provider.replies import fails
 from tests.provider.server import faulty
-from tests.records.opened_record import OpenedRecord
 from tests.records.tampering import tamper
 
 WORLD = "{start: 2026-01-04, weeks: 3, markets: 20, events: 8}"

@@ -19,12 +19,12 @@ from arena.verify import verify
 from markets.model import MarketId, Resolution
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, RAIN, usd
+from tests.opened_record import OpenedRecord, opened_record
 from tests.program.running import AGREES, arena_json
 from tests.records.full_record import Season
 from tests.records.full_record import a_cohort as a_small_cohort
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, begun_live, says
 from tests.records.mixed_record import CUP, FORMS, LAUNCH, SALES, a_question, stated
-from tests.records.opened_record import OpenedRecord, opened_record
 
 DAY = timedelta(days=1)
 SNOW = "sim:snow"

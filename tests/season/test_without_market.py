@@ -7,8 +7,8 @@ import pytest
 
 from markets.millionths import ONE
 from markets.model import MarketId
+from tests.opened_record import opened_record
 from tests.program.running import AGREES, arena, arena_json
-from tests.records.opened_record import opened_record
 from tests.season.answering import write_answering
 
 LATEST = datetime(2026, 2, 1, tzinfo=UTC)

@@ -26,12 +26,12 @@ from arena.rounds.worker import JobOutcome, play_job, serve_turns
 from arena.verify import verify
 from markets.millionths import ONE
 from tests.bundles import simulated
+from tests.opened_record import OpenedRecord, new_record, opened_record
 from tests.postgres import a_server, database
 from tests.program.forked import Forked, Forks
 from tests.program.rehearsal import clock_at, content, rehearse
 from tests.program.running import arena_json
 from tests.provider.server import FaultyProvider, faulty
-from tests.records.opened_record import OpenedRecord, new_record, opened_record
 
 PER_PROVIDER, BUDGET = 4, 0.5
 CONFIG = """\

@@ -20,7 +20,7 @@ from markets.hashes import digest, plain_value
 from markets.millionths import ONE
 from markets.universe import Universe
 from portfolio.rules import REALISTIC
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 from tests.rows import TABLES
 from tests.year.play import LAST, LIFE, ROUNDS, Pages, Team, YearAccount, mark, play_round, snapshot_at
 from tests.year.world import COHORTS, ENDS, START, WEEK, Line, Size, YearWorld, text

@@ -8,8 +8,8 @@ import pytest
 
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book
-from tests.records.opened_record import OpenedRecord
 
 
 @pytest.fixture(scope="session")

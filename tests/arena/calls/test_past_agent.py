@@ -22,8 +22,8 @@ from arena.record.model.reservation import (
 from arena.rounds.turns import ask_of_player
 from arena.rounds.world import Player
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import LittleVenue, a_world, asks
-from tests.records.opened_record import OpenedRecord
 
 QUESTION = Prompt((Message("user", "Will it rain?"),))
 ELSEWHERE = ReservationRequest(Payer(1, 1), "x", 1, "elsewhere.invalid/1/x", NOW)

@@ -14,7 +14,7 @@ from arena.calls.reservations import CallReservations
 from arena.errors import ArenaError
 from arena.record.model.reservation import Payer
 from tests.builders import NOW
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 
 QUESTION = Prompt((Message("user", "Will it rain?"),), seed=1)
 OTHER = Prompt((Message("user", "Will it snow?"),), seed=1)

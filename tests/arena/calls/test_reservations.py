@@ -19,8 +19,8 @@ from arena.rounds.turns import ask_of_player as way_to
 from arena.rounds.world import Player
 from markets.millionths import ONE
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import LittleVenue, a_world, asks
-from tests.records.opened_record import OpenedRecord
 
 QUESTION = Prompt((Message("user", "Will it rain?"),))
 ME = Payer(1, 1)

@@ -13,10 +13,10 @@ import pytest
 from arena.rounds.round import play_round
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW
+from tests.opened_record import opened_record
 from tests.program.in_process import answered, invoke
 from tests.records.full_record import build
 from tests.records.little_world import LittleVenue, a_world, begun_live, says
-from tests.records.opened_record import opened_record
 
 CONFIG = """\
 database: season.db

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.opened_record import new_record
 from tests.program.in_process import answered, invoke
 from tests.records.full_record import build
-from tests.records.opened_record import new_record
 
 Weeks = Callable[[int], Path]
 

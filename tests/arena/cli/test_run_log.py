@@ -16,7 +16,7 @@ from arena.errors import ArenaError
 from arena.operations.progress import RunEvent, RunProgress
 from arena.record.queries.operations import RunFigures
 from tests.builders import NOW
-from tests.records.opened_record import OpenedRecord, wait_at_most
+from tests.opened_record import OpenedRecord, wait_at_most
 
 EVIL = "\x1b[2Jlook \x07at me [bold red]here[/]"
 

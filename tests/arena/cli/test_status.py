@@ -21,9 +21,9 @@ from markets.hashes import timestamp_text
 from tests.arena.config_files import write
 from tests.arena.status_parts import a_job_state, a_leader, a_round, an_incident, answers
 from tests.builders import NOW, RAIN
+from tests.opened_record import opened_record
 from tests.program.running import arena, simulated_config
 from tests.records.little_world import LittleVenue, a_cohort, a_world, as_stored, begun_live, live, says
-from tests.records.opened_record import opened_record
 
 DAY = timedelta(days=1)
 CONFIG = """\

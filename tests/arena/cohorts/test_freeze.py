@@ -9,7 +9,7 @@ from arena.config import Config, load
 from arena.rounds.season import begin_due_cohort
 from markets.hashes import digest
 from tests.arena.config_files import write
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 from tests.rows import frozen_text, rows_in, thawed
 
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)

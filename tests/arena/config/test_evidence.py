@@ -10,7 +10,7 @@ from agents.research import folder
 from arena.cohorts.freeze import freeze_cohort, plan_of
 from arena.rounds.season import begin_due_cohort
 from tests.arena.config_files import SMALL, told, write
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 from tests.trusted import load_trusted
 
 ROOT = Path(__file__).parents[3]

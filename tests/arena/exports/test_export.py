@@ -21,8 +21,8 @@ from arena.exports.table import ExportTable
 from markets.hashes import digest
 from tests.arena.exports.bent_exports import contents, exported, lines, nothing_is_left
 from tests.builders import NOW
+from tests.opened_record import opened_record
 from tests.records.full_record import AT_WORK, PROMPT, build
-from tests.records.opened_record import opened_record
 from tests.rows import TABLES, state_of
 
 

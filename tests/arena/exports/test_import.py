@@ -26,7 +26,7 @@ from arena.exports.table import ExportColumn
 from arena.verify import verify
 from tests.arena.exports.bent_exports import bend, bend_json, contents, exported, nothing_is_left, seal
 from tests.builders import NOW
-from tests.records.opened_record import opened_record
+from tests.opened_record import opened_record
 from tests.rows import read_only, rows_in, state_of
 
 

@@ -17,9 +17,9 @@ from arena.scores.files.report import report_data, report_file
 from arena.scores.files.score_choices import ScoreChoices
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.program.in_process import answered
 from tests.records.full_record import Season, a_cohort
-from tests.records.opened_record import OpenedRecord
 from tests.records.question_season import play
 
 SEASONS: dict[str, dict[str, Any]] = {

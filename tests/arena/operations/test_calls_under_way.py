@@ -8,8 +8,8 @@ import pytest
 from arena.operations.status_queries import read_calls_under_way
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord, opened_record
 from tests.records.full_record import SUN, Season, a_cohort, the_book
-from tests.records.opened_record import OpenedRecord, opened_record
 
 
 @pytest.fixture

@@ -30,6 +30,7 @@ from arena.scores.leaderboard import read_scores
 from arena.verify import verify
 from tests.arena.operations.held_threads import begun_at_once
 from tests.builders import NOW, RAIN, a_resolution, usd
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import (
     WEEK,
     LittleModel,
@@ -41,7 +42,6 @@ from tests.records.little_world import (
     live,
     says,
 )
-from tests.records.opened_record import OpenedRecord
 from tests.rows import TABLES
 
 SNOW = "sim:snow"

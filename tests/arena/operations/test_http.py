@@ -44,8 +44,8 @@ from tests.arena.config_files import SMALL, mistakes, write
 from tests.arena.operations.held_threads import begun_at_once
 from tests.arena.status_parts import a_job_state, an_incident
 from tests.builders import NOW, usd
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import LittleVenue, a_world, asks, begun_live
-from tests.records.opened_record import OpenedRecord
 
 HERE = "127.0.0.1"
 HOUR = timedelta(hours=1)

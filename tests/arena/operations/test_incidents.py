@@ -23,6 +23,7 @@ from arena.rounds.settlement import VenueUnavailable, venue_error
 from markets.hashes import timestamp_text
 from markets.venue import VenueError
 from tests.builders import NOW, a_listing
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import (
     WEEK,
     LittleModel,
@@ -36,7 +37,6 @@ from tests.records.little_world import (
     live,
     says,
 )
-from tests.records.opened_record import OpenedRecord
 
 HOUR = timedelta(hours=1)
 SAYS = says("0.7")

@@ -22,7 +22,7 @@ from arena.record.write.operations import (
     take_lease,
 )
 from tests.builders import NOW
-from tests.records.opened_record import OpenedRecord, wait_at_most
+from tests.opened_record import OpenedRecord, wait_at_most
 
 
 def take(record: OpenedRecord, holder: str = "host/1/one", gone: bool = False) -> int:

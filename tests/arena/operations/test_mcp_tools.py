@@ -17,8 +17,8 @@ from arena.operations.http import JSON, HttpRequest, HttpResponse, HttpServer, s
 from arena.operations.mcp_tools import NO_KEY, NO_TURN, DeskClient, key_headers, make_server
 from tests.arena.operations.test_desk import Visitor, from_outside, open_to_all, played
 from tests.builders import RAIN
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun
-from tests.records.opened_record import OpenedRecord
 
 DECISION = {"version": 1, "forecasts": [{"market": RAIN, "options": {"yes": 0.3}}]}
 

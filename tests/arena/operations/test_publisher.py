@@ -17,7 +17,7 @@ from arena.operations.publisher import FIRST_PAUSE, PATIENCE, keep_publishing, p
 from arena.record.model.lease import LEASE_LENGTH
 from tests.arena.config_files import SMALL, write
 from tests.builders import NOW
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 
 ME = "me.invalid/1/x"
 APPEND = "import sys; open('heads', 'a').write(sys.stdin.read())"

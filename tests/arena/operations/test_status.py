@@ -20,6 +20,7 @@ from arena.operations.status import read_status, status_data
 from arena.rounds.round import play_round
 from markets.venue import QuarantinedRecord
 from tests.builders import NOW, RAIN, a_resolution
+from tests.opened_record import OpenedRecord, opened_record
 from tests.records.little_world import (
     WEEK,
     LittleVenue,
@@ -33,7 +34,6 @@ from tests.records.little_world import (
     live,
     says,
 )
-from tests.records.opened_record import OpenedRecord, opened_record
 from tests.rows import TABLES
 
 HOUR = timedelta(hours=1)

@@ -18,8 +18,8 @@ from arena.operations.progress import RunEvent
 from arena.operations.run import Run, run
 from tests.arena.config_files import MARKS_ONLY
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_source, a_world, begun, says
-from tests.records.opened_record import OpenedRecord
 
 
 def taken_over(record: Any) -> None:

@@ -22,8 +22,8 @@ from arena.scores.verdict import Candidate, SeasonState, Verdict, make_verdict
 from tests.arena.config_files import SMALL, write
 from tests.arena.status_parts import a_job_state
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import LittleVenue, a_source, a_world, begun_live, says
-from tests.records.opened_record import OpenedRecord
 
 DAY = timedelta(days=1)
 ROOM = Surroundings(free=10**12)

@@ -36,8 +36,8 @@ from arena.record.queries.progress import BegunRound, CohortProgress
 from tests.arena.config_files import MARKS_ONLY
 from tests.arena.status_parts import a_job_state
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import a_cohort, a_plan, as_stored, live
-from tests.records.opened_record import OpenedRecord
 
 SECOND = timedelta(seconds=1)
 HOUR = timedelta(hours=1)

@@ -68,8 +68,8 @@ from markets.hashes import timestamp_text
 from markets.venue import VenueError
 from tests.arena.config_files import SMALL, mistakes, write
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, incidents_of, says
-from tests.records.opened_record import OpenedRecord
 from tests.serving import Reply as Answer
 from tests.serving import Request, Server, serving
 

@@ -14,8 +14,8 @@ from markets.hashes import digest
 from markets.model import Listing, MarketId, Quote, Snapshot
 from portfolio.rules import SEED
 from tests.builders import NOW, a_market
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import PROMPT, a_cohort
-from tests.records.opened_record import OpenedRecord
 
 MARKETS = tuple(MarketId(f"sky:{name}") for name in ("fog", "mist", "dew"))
 LONGEST = 8

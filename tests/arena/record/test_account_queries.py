@@ -18,8 +18,8 @@ from arena.record.queries.settlements import read_owed
 from arena.rounds.season import count_open_positions, read_newest_snapshot_times
 from dashboard.cohorts import read_equity_curves
 from tests.arena.operations.test_status import asked, plans
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import build, week
-from tests.records.opened_record import OpenedRecord
 from tests.rows import cohorts_seen
 
 

@@ -13,8 +13,8 @@ from arena.scores.agent_summary import agent_details
 from dashboard.record import read_account_spans, read_equity_at, read_event_questions
 from dashboard.views.agent import COUNTED_COLUMNS, read_call_sums, read_counts, read_questions
 from tests.arena.operations.test_status import asked, plans
+from tests.opened_record import OpenedRecord, moved
 from tests.records.full_record import build
-from tests.records.opened_record import OpenedRecord, moved
 from tests.rows import cohorts_seen, opened_to_read, rows_in
 
 NAMES = ("ann", "bob", "eve")

@@ -11,8 +11,8 @@ from arena.verify import verify
 from arena.verify.content import verified_content
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import SUN, Season, a_cohort, the_book
-from tests.records.opened_record import OpenedRecord
 from tests.rows import opened_to_read
 
 PAST, FUTURE = "2001-01-01T00:00:00.000000Z", "2999-01-01T00:00:00.000000Z"

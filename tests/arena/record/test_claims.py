@@ -31,8 +31,8 @@ from arena.record.write.operations import LeaseLost, release_lease, take_lease
 from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, usd
+from tests.opened_record import OpenedRecord, beat_every
 from tests.records.full_record import SUN, Season, a_cohort, decides, said, the_book
-from tests.records.opened_record import OpenedRecord, beat_every
 
 
 def gone(*holders: str) -> Callable[[Hold], bool]:

@@ -32,7 +32,7 @@ from arena.record.schema.statements import insert_rows
 from arena.record.write.turn_queue import open_queue
 from markets.hashes import digest
 from tests.builders import NOW
-from tests.records.opened_record import OpenedRecord, new_record
+from tests.opened_record import OpenedRecord, new_record
 from tests.rows import TABLES
 
 ODD = [

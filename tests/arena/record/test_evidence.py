@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.arena.verify.test_verify import differences
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import RAIN, SUN, build, the_news, week
-from tests.records.opened_record import OpenedRecord
 from tests.records.tampering import tamper
 
 

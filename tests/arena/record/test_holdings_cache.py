@@ -8,8 +8,8 @@ import pytest
 from portfolio.ledger import LedgerError, fold, post
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, a_bet, usd
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import SUN, Season, a_cohort, decides, the_book, week
-from tests.records.opened_record import OpenedRecord
 
 
 @pytest.fixture

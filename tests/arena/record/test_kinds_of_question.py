@@ -22,10 +22,10 @@ from markets.venues import recorded
 from portfolio.rules import REALISTIC
 from tests.arena.exports.bent_exports import bend_json, contents, exported, seal
 from tests.builders import result_of
+from tests.opened_record import OpenedRecord, moved
 from tests.records import mixed_record, question_season
 from tests.records.full_record import week
 from tests.records.mixed_record import CUP, LAUNCH, SALES, build_mixed, play_mixed
-from tests.records.opened_record import OpenedRecord, moved
 from tests.rows import hash_seen, read_only, sightings_seen, state_of
 
 ADDED_BY_0013 = (("market_version", "form"), ("resolution", "answer"), ("forecast", "distribution"))

@@ -12,8 +12,8 @@ from agents.toolbox import ToolResult
 from arena.record.write.heads import begin_chain, read_newest_head
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book, the_news
-from tests.records.opened_record import OpenedRecord
 
 ASKED = ("ann", "search", '{"query":"sun"}')
 

@@ -27,8 +27,8 @@ from arena.record.write.turn_queue import SCHEMA_LOCK, upgrade_queue
 from arena.record.write.turns import TurnUnderClaim, add_turns, claim_turns, renew_claims
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, usd
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import SUN, Season, a_cohort, decides, the_book
-from tests.records.opened_record import OpenedRecord
 
 SECONDS_LEFT = 3_600.0
 ASKED = ReservationRequest(Payer(1, 1), "somewhere", 1, "one", NOW)

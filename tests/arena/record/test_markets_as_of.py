@@ -20,7 +20,7 @@ from tests.arena.record.histories import (
     played,
 )
 from tests.builders import NOW, a_listing, usd
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 
 FOG, MIST, DEW = MARKETS
 

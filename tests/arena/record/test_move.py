@@ -29,8 +29,8 @@ from arena.verify.content import verified_content
 from portfolio.rules import REALISTIC
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW, a_bet
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import SUN, Season, a_cohort, build, decides, replace_cap, the_book, week
-from tests.records.opened_record import OpenedRecord
 from tests.rows import read_only
 
 

@@ -13,8 +13,8 @@ from arena.errors import ArenaError
 from arena.record.schema.database import FORMER_VERSIONS, connect
 from arena.verify import verify
 from tests.arena.record.older import EXPORT, STATE_HASH, old_record
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import Season, build, play_on
-from tests.records.opened_record import OpenedRecord
 from tests.rows import frozen_text, hash_seen
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlalchemy import inspect
 
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 
 ONCE = {
     "attempt": {("round_id", "entrant_id", "number")},

@@ -36,7 +36,7 @@ from dashboard.views.turn import (
 from markets.hashes import timestamp_text
 from markets.model import MarketId
 from tests.builders import NOW
-from tests.records.opened_record import moved
+from tests.opened_record import moved
 from tests.rows import read_only, rows_in
 
 

@@ -25,8 +25,8 @@ from tests.arena.record.histories import (
     played,
 )
 from tests.builders import NOW, usd
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import build
-from tests.records.opened_record import OpenedRecord
 from tests.rows import TABLES
 
 FOG, MIST, _ = MARKETS

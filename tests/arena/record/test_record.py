@@ -28,9 +28,9 @@ from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.model import Entry, Rejection
 from portfolio.rules import REALISTIC, SEED
 from tests.builders import NOW, a_book, a_market, a_quote, a_resolution, usd
+from tests.opened_record import OpenedRecord
 from tests.records import full_record
 from tests.records.full_record import RAIN, SUN, Season, a_cohort, build, decides, said, the_book, week
-from tests.records.opened_record import OpenedRecord
 
 
 @pytest.fixture

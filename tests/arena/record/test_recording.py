@@ -19,7 +19,7 @@ from markets.simulation.settings import Settings
 from markets.venue import QuarantinedRecord
 from markets.venues.simulator import venue
 from tests.builders import NOW, a_listing, a_resolution, listed, usd
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 from tests.rows import sightings_seen
 
 DAY = timedelta(days=1)

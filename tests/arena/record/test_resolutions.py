@@ -17,8 +17,8 @@ from markets.venue import QuarantinedRecord
 from portfolio.rules import REALISTIC
 from tests.arena.record.histories import begun, minute, played
 from tests.builders import NOW, a_listing, a_market, a_resolution, usd
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book
-from tests.records.opened_record import OpenedRecord
 from tests.rows import sightings_seen
 
 FOG = MarketId("sky:fog")

@@ -16,8 +16,8 @@ from arena.verify import verify
 from arena.verify.content import verified_content
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import build
-from tests.records.opened_record import OpenedRecord
 from tests.rows import hash_seen, opened_to_read, read_only
 
 ASIDE = f"record-until-{NOW:%Y%m%dT%H%M%SZ}.db"

@@ -23,7 +23,7 @@ from arena.record.schema.database import (
     upgrade,
 )
 from arena.record.schema.tables import METADATA
-from tests.records.opened_record import new_record
+from tests.opened_record import new_record
 
 
 def _opened(path: Path) -> Connection:

@@ -19,7 +19,7 @@ from markets.venue import CatalogueFilter, QuarantinedRecord
 from tests.arena.record.histories import begun, minute
 from tests.arena.verify.test_verify import differences
 from tests.builders import NOW, a_listing, a_market
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 from tests.records.tampering import tamper
 
 SKY = VenueSource("sky", "live")

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import IntegrityError
 
 from arena.errors import ArenaError
+from tests.opened_record import OpenedRecord, opened_record
 from tests.records.full_record import AT_WORK
-from tests.records.opened_record import OpenedRecord, opened_record
 from tests.rows import TABLES, read_only
 
 FREE = dict.fromkeys(AT_WORK, "who is at work changes") | {"mark": "a cache of what can be worked out again"}

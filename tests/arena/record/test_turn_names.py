@@ -13,7 +13,7 @@ from arena.verify import verify
 from arena.verify.checks.schema import TRIGGERS
 from arena.verify.content import verified_content
 from tests.builders import NOW
-from tests.records.opened_record import OpenedRecord, moved
+from tests.opened_record import OpenedRecord, moved
 from tests.rows import hash_seen, opened_to_read, read_only
 
 FAILED = (

@@ -20,8 +20,8 @@ from arena.record.write.turn_queue import (
     run_worker,
     upgrade_queue,
 )
+from tests.opened_record import new_record
 from tests.program.running import arena_json
-from tests.records.opened_record import new_record
 
 JOBS = [TurnJob(1, 1, ("ann", "bob"), "0.1.0"), TurnJob(1, 1, ("eve",), "0.1.0")]
 OTHER_ROUND = TurnJob(1, 11, ("fay",), "0.1.0")

@@ -21,8 +21,8 @@ from arena.record.write.operations import add_incident
 from arena.record.write.reservations import free_reservation, reserve
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book, the_news
-from tests.records.opened_record import OpenedRecord
 
 TOO_MANY = CallError("rate_limit", "slow down", retry=True, wait=60)
 ASKED = ReservationRequest(Payer(1, 1), "somewhere", 1, "one", NOW, "somewhere/clever")

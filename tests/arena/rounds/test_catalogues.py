@@ -14,8 +14,8 @@ from arena.rounds.world import World
 from markets.model import MarketId, Resolution
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import WEEK, LittleVenue, a_source, a_world, begun_live, play, says
-from tests.records.opened_record import OpenedRecord
 
 HOUR = timedelta(hours=1)
 SKY = a_source()

@@ -20,8 +20,8 @@ from arena.rounds.season import (
 )
 from arena.rounds.world import World
 from tests.builders import NOW, RAIN, a_resolution
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import WEEK, LittleModel, LittleVenue, a_plan, a_world, asks, says
-from tests.records.opened_record import OpenedRecord
 
 DAY = timedelta(days=1)
 AGENTS: dict[str, Agent] = {"ann": says("0.7", ("500", RAIN))}

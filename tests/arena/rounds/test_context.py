@@ -17,10 +17,10 @@ from arena.rounds.round import play_round
 from arena.rounds.told_history import SETTLED, read_new_ends, read_past_forecasts, read_price_history
 from markets.model import Listing, MarketId, Quote
 from tests.builders import NOW, RAIN, a_book, a_price, a_quote, a_resolution
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import SUN, week
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun
 from tests.records.mixed_record import CUP, LAUNCH, SALES, build_mixed
-from tests.records.opened_record import OpenedRecord
 
 SNOW = MarketId("sim:snow")
 FOG = MarketId("sim:fog")

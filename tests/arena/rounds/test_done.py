@@ -17,8 +17,8 @@ from arena.rounds.world import World
 from tests.arena.config_files import write
 from tests.arena.scores.files.test_forecastbench import DUE, QUESTIONS, question
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import LittleVenue, a_cohort, a_world, asks, begun, play
-from tests.records.opened_record import OpenedRecord
 
 AWAY = CallError("unreachable", "it is away", retry=True)
 

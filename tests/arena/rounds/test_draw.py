@@ -14,8 +14,8 @@ from markets.universe import Universe, draw
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter
 from markets.venues.simulator import Settings, venue
 from tests.builders import NOW, RAIN, listed, usd
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, says
-from tests.records.opened_record import OpenedRecord
 from tests.rows import frozen_text, thawed
 
 SEASON = Settings(markets=120, events=30, exclusive_share=0.3, ladder_share=0.3)

@@ -20,8 +20,8 @@ from arena.rounds.round import play_round, take_snapshot
 from arena.rounds.world import World
 from markets.model import Market, MarketId
 from tests.builders import NOW, RAIN
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, hash_of, live, play, says
-from tests.records.opened_record import OpenedRecord
 
 SNOW = MarketId("sim:snow")
 

@@ -18,8 +18,8 @@ from markets.model import Listing
 from markets.universe import Universe
 from tests.arena.scores.files.test_forecastbench import question
 from tests.builders import NOW, a_listing, a_market, a_resolution
+from tests.opened_record import OpenedRecord, opened_record
 from tests.program.in_process import answered, invoke
-from tests.records.opened_record import OpenedRecord, opened_record
 
 DUE = "2026-01-14"
 OPEN = Universe(

@@ -20,8 +20,8 @@ from arena.rounds.season import (
 from arena.rounds.settlement import learn_resolutions
 from arena.rounds.world import World
 from tests.builders import NOW, RAIN, a_bet, a_resolution
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import WEEK, LittleVenue, a_plan, a_world, says
-from tests.records.opened_record import OpenedRecord
 
 AGENTS = {"ann": says("0.7", ("500", RAIN))}
 

@@ -24,6 +24,7 @@ from markets.model import Listing, MarketId, Resolution
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, VenueError
 from portfolio.model import Bet, Lot
 from tests.builders import NOW, RAIN, a_bet, a_resolution, listed, usd
+from tests.opened_record import OpenedRecord, beat_every
 from tests.records.little_world import (
     WEEK,
     LittleModel,
@@ -42,7 +43,6 @@ from tests.records.little_world import (
     says,
     turns_of,
 )
-from tests.records.opened_record import OpenedRecord, beat_every
 
 BUYER = says("0.7", ("500", RAIN))
 

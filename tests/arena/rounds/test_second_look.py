@@ -17,6 +17,7 @@ from arena.verify import verify
 from markets.model import Listing, MarketId
 from markets.venue import VenueError
 from tests.builders import NOW, RAIN, a_bet, a_resolution, usd
+from tests.opened_record import OpenedRecord, a_turn_job
 from tests.records.little_world import (
     WEEK,
     LittleModel,
@@ -31,7 +32,6 @@ from tests.records.little_world import (
     turns_of,
     with_players,
 )
-from tests.records.opened_record import OpenedRecord, a_turn_job
 
 HOUR = timedelta(hours=1)
 SNOW = MarketId("sim:snow")

@@ -13,8 +13,8 @@ from arena.rounds.round import play_round
 from arena.rounds.season import play_time
 from arena.rounds.world import World
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import LittleVenue, a_plan, a_world, begun_live, says
-from tests.records.opened_record import OpenedRecord
 
 LATE = NOW + timedelta(hours=7)
 STATES = says("0.7")

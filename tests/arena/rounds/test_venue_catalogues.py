@@ -10,8 +10,8 @@ from arena.operations.incidents import note_job
 from arena.rounds.settlement import VenueSync, sync_venue
 from markets.venue import EVERY_MARKET, CatalogueFilter, Venue, VenueError
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import a_source
-from tests.records.opened_record import OpenedRecord
 from tests.venue_server import kalshi, manifold, polymarket
 from tests.venue_server.server import VenueServer, venue_server
 from tests.venue_server.visit import Line

@@ -21,6 +21,7 @@ from markets.venue import QuarantinedRecord
 from portfolio.rules import SEED
 from portfolio.sizing import quarter_kelly
 from tests.builders import NOW, RAIN, a_bet, a_listing, a_resolution, a_sale, usd
+from tests.opened_record import OpenedRecord
 from tests.records.little_world import (
     WEEK,
     LittleVenue,
@@ -31,7 +32,6 @@ from tests.records.little_world import (
     hash_of,
     says,
 )
-from tests.records.opened_record import OpenedRecord
 
 SNOW = MarketId("sim:snow")
 BUYER = says("0.7", ("500", RAIN))

@@ -15,7 +15,7 @@ from arena.record.write.turn_queue import PlayTurns
 from arena.rounds import worker
 from arena.rounds.worker import TurnQueue, serve_turns
 from tests.arena.config_files import SMALL, write
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 
 
 def test_a_queue_that_is_gone_is_looked_for_less_and_less_often(

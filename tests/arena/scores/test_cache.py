@@ -34,7 +34,7 @@ from markets.millionths import ONE
 from markets.model import MarketId, Resolution
 from tests.arena.stated_rows import only
 from tests.builders import NOW
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 from tests.records.seasons import play, shared_season
 
 

@@ -16,8 +16,8 @@ from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard, compute_p
 from arena.scores.refresh import refresh_leaderboards
 from arena.scores.slices import SLICES, compute_slices, read_slices
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import build
-from tests.records.opened_record import OpenedRecord
 
 
 @pytest.fixture

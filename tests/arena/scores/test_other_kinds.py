@@ -10,7 +10,7 @@ from arena.scores.profiles.coherence import blind_of
 from arena.scores.profiles.detailed_profile import PROFILE, compute_profile
 from arena.scores.profiles.inputs import read_inputs
 from arena.scores.slices import BY, read_slices, slice_gains
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 from tests.records.question_season import LINE_UP, play
 from tests.rows import forecasts_seen
 

@@ -15,8 +15,8 @@ from markets.hashes import canonical
 from portfolio.rules import REALISTIC
 from tests.arena.config_files import told, with_agents, write
 from tests.builders import NOW
+from tests.opened_record import opened_record
 from tests.records.full_record import a_cohort
-from tests.records.opened_record import opened_record
 from tests.trusted import load_trusted
 
 

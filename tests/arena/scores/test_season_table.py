@@ -16,7 +16,7 @@ from arena.scores.files.forecasts import ForecastTable, read_forecasts
 from arena.scores.files.report import FileReport, report_data, report_file
 from arena.scores.files.score_choices import ScoreChoices
 from markets.distributions import form_of
-from tests.records.opened_record import OpenedRecord
+from tests.opened_record import OpenedRecord
 from tests.records.question_season import play
 from tests.rows import rows_in
 

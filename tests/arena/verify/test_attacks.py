@@ -20,13 +20,13 @@ from arena.verify.reader import NOTHING_VERIFIED, VerifiedHead
 from arena.verify.verified import keep_verified
 from tests.builders import NOW, a_resolution
 from tests.once import made_once
+from tests.opened_record import OpenedRecord
 from tests.program.command_line import ROOT
 from tests.program.running import arena, arena_json
 from tests.records.attacks import ATTACKS, LATER, assert_found, drop, of, one, tells
 from tests.records.chain import found_in, published, published_by, rewrite_heads
 from tests.records.full_record import AT_WORK
 from tests.records.mixed_record import build_mixed
-from tests.records.opened_record import OpenedRecord
 from tests.records.seasons import play, worked_out
 from tests.records.tampered import TamperedRecord
 from tests.records.tampering import tamper

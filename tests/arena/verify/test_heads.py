@@ -11,10 +11,10 @@ from arena.exports.restore import restore
 from tests.arena.exports.bent_exports import exported
 from tests.arena.verify.test_verify import differences
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord
 from tests.oracles.chain import chain_by_the_page
 from tests.records.chain import found_in, published, rechain
 from tests.records.full_record import said
-from tests.records.opened_record import OpenedRecord
 from tests.records.tampering import tamper
 
 LAST_ROUND = "(SELECT max(id) FROM round WHERE done)"

@@ -17,6 +17,7 @@ from portfolio.ledger import Account
 from portfolio.model import Entry, Fill, Holdings, LotKey
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, a_bet, a_resolution, a_sale, usd
+from tests.opened_record import OpenedRecord
 from tests.records.full_record import (
     MARKETS,
     RAIN,
@@ -31,7 +32,6 @@ from tests.records.full_record import (
     the_book,
     week,
 )
-from tests.records.opened_record import OpenedRecord
 from tests.rows import TABLES
 
 RULES = replace_cap(REALISTIC)

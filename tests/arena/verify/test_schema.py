@@ -14,9 +14,9 @@ from arena.verify.checks.schema import GUARDS
 from arena.verify.content import verified_content
 from tests.arena.verify.test_verify import differences
 from tests.builders import NOW
+from tests.opened_record import make_queue, new_record, opened_record
 from tests.records.chain import found_in, published
 from tests.records.full_record import build
-from tests.records.opened_record import make_queue, new_record, opened_record
 from tests.records.tampering import tamper
 from tests.rows import changing, read_only
 

@@ -19,8 +19,8 @@ from markets.hashes import digest
 from tests.arena.verify.test_parts import fork_context
 from tests.arena.verify.test_verify import differences
 from tests.builders import NOW
+from tests.opened_record import OpenedRecord, moved
 from tests.records.full_record import SUN, build, week
-from tests.records.opened_record import OpenedRecord, moved
 from tests.records.tampering import tamper, unguarded
 from tests.rows import changing, hash_seen, read_only, rows_in, stored_instant
 

@@ -16,8 +16,8 @@ from arena.verify.reader import NOTHING_VERIFIED, VerifiedHead
 from arena.verify.verified import read_verified
 from markets.hashes import timestamp_text
 from tests.builders import NOW
+from tests.opened_record import moved
 from tests.program.running import arena_json
-from tests.records.opened_record import moved
 from tests.records.seasons import play, worked_out
 from tests.records.tampering import tamper, unguarded
 from tests.rows import changing, columns_of, read_only
