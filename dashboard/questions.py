@@ -150,12 +150,14 @@ def _quantile_strip(
     scale = small_scale(place_of(form, form.low), place_of(form, form.high))
     points = [(share, place_of(form, value)) for share, value in quantiles]
     quarter, three_quarters = (_at_share(points, share) for share in QUARTERS)
+
+    # Axis, then the whole range as a thin bar, the middle half as a thick one, the median and the answer.
     drawn = filled('<path class="base" d="M7 21H%s"/>', SMALL[0] - 7)
-    drawn += _quantile_bar(scale, points[0][1], points[-1][1], f"{look} span", 4)
-    drawn += _quantile_bar(scale, quarter, three_quarters, f"{look} span", 10)
-    drawn += dot(look, scale.at(_at_share(points, HALF)), 10, 3.5)
+    drawn += _quantile_bar(scale, points[0][1], points[-1][1], f"{look} span", thick=4)
+    drawn += _quantile_bar(scale, quarter, three_quarters, f"{look} span", thick=10)
+    drawn += dot(look, scale.at(_at_share(points, HALF)), y=10, radius=3.5)
     if answer:
-        drawn += dot("ink", scale.at(place_of(form, answer)), 23.5, 2)
+        drawn += dot("ink", scale.at(place_of(form, answer)), y=23.5, radius=2)
     return drawn
 
 

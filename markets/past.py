@@ -83,7 +83,7 @@ class PastSelection:
             self.left_out["of less volume"] += len(ranked) - most_markets
             self.markets = {past.market.id: past for past in ranked[:most_markets]}
 
-    def passed_by(self, volume: int) -> bool:
+    def is_too_small(self, volume: int) -> bool:
         """Tell whether a market of this volume is too small to be among the top."""
         if self.request.named or len(self.markets) < self.request.top:
             return False

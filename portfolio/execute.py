@@ -275,13 +275,14 @@ def _fill_bets(
         orders, opposed = _reject_both_sides(merge_orders(orders))
         refused += opposed
 
+    # A bet is limited by a share of this cash: what there was at first, or what earlier fills have left.
+    cash_to_size_by = cash
     results = []
-    base = cash
     for order in orders:
-        result = _reject_size(order, base, rules) or trader.trade(order, base)
+        result = _reject_size(order, cash_to_size_by, rules) or trader.trade(order, cash_to_size_by)
         results.append(result)
         if isinstance(result, Fill) and rules.base == "running":
-            base -= result.amount
+            cash_to_size_by -= result.amount
 
     fills, unfilled = _split_results(results)
     refused += unfilled

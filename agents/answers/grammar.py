@@ -139,15 +139,16 @@ class RelaxedReader:
                 self._read_token()
             return FoundValue(at, self.position, outer.value, self.repairs)
         except _Broken as fault:
-            return FoundValue(at, self.position, self._complete_parts(), self.repairs, str(fault))
+            return FoundValue(at, self.position, self._parts_read_so_far(), self.repairs, str(fault))
 
-    def _complete_parts(self) -> Any:
+    def _parts_read_so_far(self) -> Any:
         """Return what was complete when the text ended or broke, built from the inside out."""
         inner: Any = None
         open_frames = self.frames[1:]  # the first stands for the text itself
         for frame in reversed(open_frames):
             if inner is not None:
                 frame.set_value(inner)
+            # Stores nothing if the text broke off before a value.
             frame.store_value()
             inner = frame.result_so_far(is_complete=False)
 

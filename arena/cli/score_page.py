@@ -122,6 +122,7 @@ def columns_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> tuple
         candidates += METACULUS
     candidates += [*SPOT, *PARTS, *COUNTS]
 
+    # Where somebody left questions out, a mean over the answered ones is marked *, beside the mean over all.
     columns: list[TableColumn] = []
     some_left_out_questions = any(row.missing for row in rows)
     for column in candidates:

@@ -98,6 +98,7 @@ def ask_questions(name: str, trial: QuickTrial) -> None:
         trial.ended = INTERRUPTED
 
     if not trial.answers:
+        # A fault is kept as the code of the failed call and its message: "auth: the key is refused".
         code, _, message = plain(trial.fault).partition(": ")
         reason = f"{name} gave no usable answer: {shortened(message, LONGEST_EXAMPLE)}"
         hint = HINTS.get(code, "try another model; a slow one needs more --minutes")

@@ -46,7 +46,9 @@ def trigger(schedule: Schedule) -> Trigger:
     if isinstance(schedule, Cadence):
         if not schedule:
             raise ValueError("a job that is off is never due")
-        schedule = Calendar(SUNDAY + (schedule.offset or timedelta()), schedule.every)
+        # A cadence has no first time: count from the one in an early week, which has its offset already.
+        first = SUNDAY + (schedule.offset or timedelta())
+        schedule = Calendar(first, schedule.every)
 
     last = None
     if schedule.count is not None:

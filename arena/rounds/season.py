@@ -452,10 +452,11 @@ def season_time(plan: Plan, record: Record, now: datetime, corrected_within: tim
 
     unended = open_cohorts(record)
     following = next_time_after(newest, plan_as_begun(plan, record), record)
+    # The last round is played, but not all is settled.
     if following is None and unended:
         return newest
 
-    to_come = [following, next_look(record, unended, False, corrected_within)]
+    to_come = [following, next_look(record, unended, world_is_live=False, corrected_within=corrected_within)]
     for stored in unended:
         to_come.extend(unplayed_times(stored, record))
 

@@ -169,6 +169,7 @@ def pay_ended_cohorts(connection: Connection, at: datetime) -> None:
         for name, (entrant_id, _) in read_ledger_heads(connection, cohort_id).items():
             account = fold(ledgers[name])
             entries = settle_resolved(ends, account, paid_at)
+            # Entries made right here need no check of their hashes: they are sealed.
             new_holdings[entrant_id] = fold(entries, account, sealed=True)
             if entries:
                 new_entries[entrant_id] = entries
@@ -176,9 +177,13 @@ def pay_ended_cohorts(connection: Connection, at: datetime) -> None:
             continue
 
         add_settlements(connection, new_entries)
+
+        # Nothing is held any more, so the snapshot that the marks refer to has no markets and no prices.
         empty_snapshot = Snapshot(paid_at, ())
         snapshot_id = add_snapshot(connection, cohort_id, numbers[cohort_id], empty_snapshot, None)
-        put_marks(connection, snapshot_id, mark_at(new_holdings, paid_at, {}, DAY, paid_at))
+        put_marks(
+            connection, snapshot_id, mark_at(new_holdings, paid_at, quotes={}, max_age=DAY, seen_at=paid_at)
+        )
 
 
 async def settle_ended(at: datetime, world: World, record: Record) -> None:

@@ -201,9 +201,12 @@ class Polymarket:
                 volumes.append(past.volume)
 
         selection.add(past_or_reasons)
-        if not volumes or volumes != sorted(volumes, reverse=True):
+        is_sorted = volumes == sorted(volumes, reverse=True)
+        if not volumes or not is_sorted:
             return False
-        return selection.passed_by(volumes[0])
+
+        # The largest of this page is too small, and so is all that follows.
+        return selection.is_too_small(volumes[0])
 
     def _past(self, raw: object) -> PastMarket | str:
         """Return a past market, or why it is left out."""

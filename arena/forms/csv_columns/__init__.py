@@ -24,7 +24,7 @@ from arena.forms.csv_columns.file_cells import (
 from arena.forms.csv_columns.header import OurColumns, plain_name
 from arena.forms.csv_columns.json_rows import json_value
 from arena.forms.csv_columns.memory import cells_of, memory_cells
-from arena.forms.csv_columns.tables import file_cells, join_cells, parse_cells
+from arena.forms.csv_columns.tables import file_cells, join_cells, text_cells
 from arena.forms.csv_columns.texts import MOST_BYTES, decode, unpacked
 from arena.forms.csv_columns.values import (
     is_number,
@@ -58,7 +58,6 @@ __all__ = [
     "json_value",
     "memory_cells",
     "number_column",
-    "parse_cells",
     "parse_number",
     "parse_outcome",
     "parse_positive",
@@ -68,6 +67,7 @@ __all__ = [
     "read_column",
     "read_names",
     "read_times",
+    "text_cells",
     "text_column",
     "unpacked",
 ]

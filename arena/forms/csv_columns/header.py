@@ -27,7 +27,8 @@ class OurColumns:
     """The columns that are needed, those that have a meaning, and the file's names for some of them.
 
     An unknown column that looks like one with a meaning counts as misspelt, unless that one is `exact`. Names
-    given for the columns in `elsewhere` may apply to another file.
+    given for the columns in `elsewhere` may apply to another file. Several columns of the file may form one
+    of ours, and an empty name leaves ours out.
     """
 
     needed: Collection[str]

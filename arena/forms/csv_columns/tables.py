@@ -1,6 +1,6 @@
 """Plain tables as cells: from a text, from Parquet, and several joined as one."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -15,21 +15,6 @@ from arena.forms.csv_columns.json_rows import json_cells
 from arena.forms.csv_columns.parquet import PARQUET, parquet_cells
 from arena.forms.csv_columns.texts import decode
 from arena.forms.model import SourceFile, SourceLine
-
-
-def parse_cells(
-    name: str,
-    text: str,
-    needed: Collection[str],
-    allowed: Collection[str],
-    named: Mapping[str, str] | None = None,
-) -> Cells:
-    """Return the cells of a CSV or JSON text.
-
-    `allowed` are the columns that have a meaning; others are not read, unless one looks misspelt. `named`
-    maps our columns to those of the file, of which several may form one; an empty name leaves a column out.
-    """
-    return text_cells(name, text, OurColumns(needed, allowed, named or {}))
 
 
 def text_cells(name: str, text: str, ours: OurColumns) -> Cells:

@@ -16,16 +16,17 @@ from arena.forms.csv_columns import (
     Flags,
     Floats,
     Ints,
+    OurColumns,
     check_same_by_question,
     column_of_texts,
     has_plain_times,
     number_column,
-    parse_cells,
     parse_outcome,
     parse_share,
     read_column,
     read_names,
     read_times,
+    text_cells,
 )
 from arena.forms.model import ChosenForm, PublishedFigure
 from arena.scores.files.forecast_checks import QUESTION_TIMES, check_duplicates, check_question_times
@@ -164,7 +165,7 @@ def read_forecasts(name: str, text: str, named: Mapping[str, str] | None = None)
 
     Raise `ArenaError` with line, column and a hint.
     """
-    return check_forecasts(parse_cells(name, text, REQUIRED_COLUMNS, COLUMNS, named))
+    return check_forecasts(text_cells(name, text, OurColumns(REQUIRED_COLUMNS, COLUMNS, named or {})))
 
 
 def check_forecasts(cells: Cells) -> ForecastTable:

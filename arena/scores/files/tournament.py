@@ -20,14 +20,15 @@ from arena.forms.csv_columns import (
     Cells,
     Floats,
     Ints,
+    OurColumns,
     check_same_by_question,
-    parse_cells,
     parse_outcome,
     parse_positive,
     parse_share,
     read_column,
     read_names,
     read_times,
+    text_cells,
 )
 from arena.scores.files.forecast_checks import check_duplicates, check_question_times
 from arena.scores.files.forecasts import OUTCOME_HINT, PROBABILITY_HINT
@@ -176,7 +177,7 @@ class PlayedTournament:
 
 def read_entries(name: str, text: str) -> TournamentForecasts:
     """Return the entries of a CSV text; raise `ArenaError` with line, column and a hint."""
-    cells = parse_cells(name, text, REQUIRED_COLUMNS, COLUMNS)
+    cells = text_cells(name, text, OurColumns(REQUIRED_COLUMNS, COLUMNS, {}))
     question, questions = read_names(cells, "question")
     who, forecasters = read_names(cells, "forecaster")
     stated, outcome = _read_probabilities(cells)
