@@ -126,7 +126,7 @@ def _content_lines(sentence: str, content: RecordContent) -> Page:
     yield f"State hash {content.state_hash}"
 
 
-def prune(chosen: Options, older_than: str, dry_run: bool, yes: bool) -> None:
+def prune_old_quotes(chosen: Options, older_than: str, dry_run: bool, yes: bool) -> None:
     """Delete old quotes once the user agrees, and print how many were or would be deleted."""
     oldest_age = duration_of(older_than)
     with chosen.reading() as connection:

@@ -38,7 +38,7 @@ from arena.record.queries.cohorts import (
     read_turn_statuses,
     read_unanswered_turns,
 )
-from arena.record.queries.settlements import read_unpaid_markets
+from arena.record.queries.settlements import read_unpaid_corrections
 from arena.record.record import Record
 from arena.record.schema.cohort import CohortRow, EntrantRow, SnapshotRow
 from arena.record.schema.database import Connection
@@ -319,7 +319,7 @@ def end_cohort_if_over(stored: StoredCohort, at: datetime, is_newest: bool, reco
 
     if any(account.lots for account in record.holdings(stored.id, until=at).values()):
         return False
-    if record.read(read_unpaid_markets, stored.id):
+    if record.read(read_unpaid_corrections, stored.id):
         return False
     if not stored.cohort.rules.money and record.read(has_open_questions, stored.id, at):
         return False

@@ -26,7 +26,7 @@ from arena.record.queries.cohorts import (
     read_resolutions,
     read_unresolved_markets,
 )
-from arena.record.queries.settlements import CORRECTIONS, read_unpaid_markets
+from arena.record.queries.settlements import CORRECTIONS, read_unpaid_corrections
 from arena.record.record import Record
 from arena.record.schema.cohort import SnapshotItemRow
 from arena.record.schema.database import Connection
@@ -151,12 +151,12 @@ def pay_ended_cohorts(connection: Connection, at: datetime) -> None:
 
     Nobody holds anything then, so the snapshot behind its marks is empty. It comes after all that it has.
     """
-    unpaid = read_unpaid_markets(connection)
-    if not unpaid:
+    unpaid_corrections = read_unpaid_corrections(connection)
+    if not unpaid_corrections:
         return
 
     numbers = {stored.id: stored.cohort.number for stored in read_cohorts(connection)}
-    for cohort_id, markets in unpaid.items():
+    for cohort_id, markets in unpaid_corrections.items():
         resolutions = read_resolutions(connection, markets, LATEST)
         newest_at = read_newest_time(connection, cohort_id) or at
         known_times = [resolution.known_at for resolution in resolutions]
@@ -266,7 +266,7 @@ def _read_next_look(
     final_at = last_end + corrected_within
     if last_look < final_at:
         return min(next_regular_look, final_at)
-    if read_unpaid_markets(connection):
+    if read_unpaid_corrections(connection):
         return next_regular_look
     return None
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.cli.backups import prune
+from arena.cli.backups import prune_old_quotes
 from arena.cli.options import Options
 from arena.clock import now
 from arena.errors import ArenaError
@@ -194,7 +194,7 @@ def test_pruning_says_first_what_it_would_do(
         closed.chdir(folder)
         closed.setattr("sys.stdin", None)
         with pytest.raises(ArenaError, match="nothing was changed"):
-            prune(Options(), "1s", False, False)
+            prune_old_quotes(Options(), "1s", False, False)
     said = arena(folder, "admin", "prune", "--older-than", "1s", "--yes").stdout
     assert "2 quotes were deleted. New rows use their space; the record keeps its size.\n" in said
     assert arena_json(folder, "admin", "prune", "--older-than", "1s", "--yes")["done"] is False

@@ -147,6 +147,6 @@ def prune(
 
     Next: arena admin verify
     """
-    from arena.cli import backups
+    from arena.cli.backups import prune_old_quotes
 
-    backups.prune(chosen, older_than, dry_run, yes)
+    prune_old_quotes(chosen, older_than, dry_run, yes)

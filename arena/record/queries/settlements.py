@@ -62,7 +62,9 @@ UNPAID_TO_ENDED = UNPAID_MARKETS.where(col(CohortRow.ended_at).is_not(None))
 UNPAID_TO_COHORT = UNPAID_MARKETS.where(EntrantRow.cohort_id == bindparam("cohort_id"))
 
 
-def read_unpaid_markets(connection: Connection, cohort_id: int | None = None) -> dict[int, list[MarketId]]:
+def read_unpaid_corrections(
+    connection: Connection, cohort_id: int | None = None
+) -> dict[int, list[MarketId]]:
     """Return the markets with an unpaid correction, by cohort, for one or for all ended cohorts."""
     if cohort_id is None:
         rows = connection.execute(UNPAID_TO_ENDED)
