@@ -159,7 +159,10 @@ def test_of_a_public_season_a_mock_turn_without_a_forecast_is_an_error(tmp_path:
 def test_a_folder_that_is_not_there_is_not_taken_for_a_recording(tmp_path: Path) -> None:
     done = arena("check", "minne", cwd=tmp_path)
     assert done.returncode == 1
-    assert "there is no minne\n→ name a folder of questions, a recording or a cassette" in done.stderr
+    assert (
+        "there is no file or folder minne\n→ name a folder of questions, a recording or a cassette"
+        in done.stderr
+    )
 
 
 def test_a_config_in_place_of_a_folder_is_told_its_option(tmp_path: Path) -> None:
