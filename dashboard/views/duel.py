@@ -200,7 +200,7 @@ def _show_event_differences(details: DuelDetails, looks: Sequence[str]) -> None:
     if duel.gap is None or duel.same or not events_apart:
         return
 
-    below = f"How many events lay how far apart; right of the middle {duel.a} was closer."
+    below = f"Events by the size of the gap; to the right of zero, {duel.a} was closer."
     equal_events = duel.events - sum(details.differences)
     if equal_events:
         events = count(equal_events, "event")
