@@ -110,15 +110,13 @@ def count_ended_rounds(connection: Connection) -> tuple[int, int]:
         .select_from(joined(RoundRow, CohortRow))
         .where(col(CohortRow.ended_at).is_not(None), IS_TRADING)
     )
-    begun, done = connection.execute(query).one()
-    return begun, done
+    return connection.execute(query).one()
 
 
 def read_last_sync(connection: Connection, venues: Collection[str]) -> datetime | None:
     """Return when a catalogue of these venues was last read."""
-    last: datetime | None
-    last = connection.scalar(select(func.max(SyncRow.at)).where(col(SyncRow.venue).in_(sorted(venues))))
-    return last
+    query = select(func.max(SyncRow.at)).where(col(SyncRow.venue).in_(sorted(venues)))
+    return connection.scalar(query)
 
 
 def read_last_catalogues(connection: Connection) -> list[CatalogueRead]:

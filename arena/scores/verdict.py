@@ -454,9 +454,11 @@ def _leader_sentence(
     """Return the sentence on the first entry and those it is better than, or on the best so far."""
     first = entries[0]
     if not first.better_than:
-        pace = soonest_text(pairs, several=len(entries) > 2)
+        several = len(entries) > 2
+        pace = soonest_text(pairs, several=several)
         so_far = f"{_names_with_verb(best_agents, 'forecasts', 'forecast')} best so far, which may be chance."
-        return f"No two agents can be told apart yet ({pace}). {so_far}{_expected_sentence(state)}"
+        subject = "No two agents can" if several else f"{first.agent} and {entries[1].agent} cannot"
+        return f"{subject} be told apart yet ({pace}). {so_far}{_expected_sentence(state)}"
 
     sentence = f"{first.agent} forecasts better than {_rivals_text(first.better_than, len(entries) - 1)}"
     if first.untold:

@@ -37,7 +37,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 TOLD = (
-    "No two agents can be told apart yet",
+    "ann and bob cannot be told apart yet",
     "ann: 70% sure of a side in fewer than 20 events.\n",
     "True\n",
 )
@@ -234,7 +234,7 @@ def test_scores_are_short_where_they_are_shown(record: Path) -> None:
     found = arena.score(hostile)
     with arena.open_record(record) as opened:
         board = opened.score()
-    assert repr(found).startswith("<FileReport of 2 forecasters: No two agents can be told apart yet")
+    assert repr(found).startswith("<FileReport of 2 forecasters: <script> and bob cannot be told apart yet")
     assert repr(board).startswith("<Leaderboard of 5 agents: ann: ")
     shown = found._repr_html_()
     assert "<script>" not in shown

@@ -287,7 +287,7 @@ def test_beside_other_questions_numbers_are_said_to_be_in_no_comparison() -> Non
     yes_no = [f"y{q},{who},,{p},1,0.5,,," for q in range(3) for who, p in (("ann", 0.8), ("bob", 0.3))]
     numbers = [f"n{q},{who},,,5,,{value},0,10" for q in range(2) for who, value in (("ann", 4), ("bob", 9))]
     found = scored("\n".join([head, *yes_no, *numbers]))
-    assert sentence_of(found).startswith("No two agents can be told apart yet")
+    assert sentence_of(found).startswith("ann and bob cannot be told apart yet")
     assert (
         "not in skill, nor in who is better than whom: 2 questions of a number, which have no Brier score"
         in found.notes
