@@ -139,7 +139,7 @@ def trouble_lines(data: Data) -> Page:
         yield f"Warning: {warning['message']}\n→ {warning['mend']}"
     for agent in data["added"]:
         if agent["missing_key"]:
-            yield f"{agent['agent']} waits for {agent['missing_key']}: set it here or in .env."
+            yield f"{agent['agent']} waits for {agent['missing_key']}: set it in the environment or .env."
 
 
 def probe_result_text(measured: Data) -> str:

@@ -179,7 +179,7 @@ def line_up(data: Data, choice: TableChoice) -> Page:
             if agent["from_turns"]:
                 turns = count_text(agent["from_turns"], "turn")
                 measured += f"{agent['agent']}: from its newest {turns}. "
-        rounds = "A cohort has {cohort} rounds; a month has {month:g} in all cohorts."
+        rounds = "A cohort has {cohort} rounds; a month has about {month:.3g} over all cohorts."
         rounds = rounds.format_map(cost["rounds"])
         yield (
             "Low: every question asked once and answered briefly, or less if the agent has used less. "

@@ -25,7 +25,10 @@ def check_keys(config: Config, environ: Mapping[str, str]) -> None:
 
     if agents_with_model and missing_by_agent.keys() >= set(agents_with_model):
         keys = " or ".join(dict.fromkeys(missing_by_agent.values()))
-        hint = f"set {keys}, here or in .env; or add --baselines: each model then joins once its key is set"
+        hint = (
+            f"set {keys}, in the environment or .env; or add --baselines: each model then joins once its key "
+            "is set"
+        )
         raise ArenaError("no_keys", f"no model has its key: {', '.join(agents_with_model)}", hint)
 
 

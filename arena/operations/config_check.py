@@ -132,7 +132,10 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
 
     if check.missing_keys:
         keys = _missing_key_texts(config, check)
-        hint = "set it here or in .env; a new agent joins with the next cohort, others play the next round"
+        hint = (
+            "set it in the environment or .env; a new agent joins with the next cohort, others play the next "
+            "round"
+        )
         yield ConfigWarning(f"Missing keys: {', '.join(keys)}", hint)
 
     for key in check.untold:

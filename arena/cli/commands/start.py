@@ -259,7 +259,8 @@ def add(
           - name: claude-sonnet-5
             model: anthropic/claude-sonnet-5
         …
-        claude-sonnet-5 waits for ANTHROPIC_API_KEY: set it here or in .env.
+        claude-sonnet-5 waits for ANTHROPIC_API_KEY: set it in the environment or
+        .env.
 
     Next: arena check
     """

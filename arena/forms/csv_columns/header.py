@@ -158,13 +158,14 @@ def _note_missing_and_misspelt(
     if not is_complete and not any(map(STATES.fullmatch, found)):
         wanted.append("probability")  # report everything that is missing at once
 
-    ignored_text = ""
-    if ignored:
-        ignored_text = f"; the file has {_column_list(ignored)}"
+    file_has = ""
+    other_columns = [column for column in found if column not in wanted] + [*ignored]
+    if other_columns:
+        file_has = f"; the file has {_column_list(other_columns)}"
     for column in wanted:
         if column not in found and column not in probably_misspelt:
-            hint = f"add it, or say which it is: --columns {column}=NAME{ignored_text}"
+            hint = f"add it, or say which it is: --columns {column}=NAME{file_has}"
             if column == "outcome":
                 hint += "; another file with outcomes is joined by --outcomes FILE"
             faults.add(line, "", f"there is no column {column}", hint)
-            ignored_text = ""  # name the file's columns only once
+            file_has = ""  # name the file's columns only once

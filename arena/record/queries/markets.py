@@ -309,7 +309,7 @@ def find_market(connection: Connection, name: str, at: datetime) -> KnownMarket:
         raise ArenaError("unclear_market", message, "give the id with its venue")
 
     similar_ids = [market_id for market_id in known_ids if name.casefold() in market_id.casefold()][:5]
-    hint = "arena show markets --status all --search WORDS finds ids"
+    hint = "arena show markets --status all --wide --search WORDS finds ids"
     if similar_ids:
         hint = f"did you mean {', '.join(similar_ids)}?"
     raise ArenaError("unknown_market", f"the record has no market {name!r}", hint)

@@ -54,7 +54,7 @@ class FileReport(FileScores):
         """Return a note on skipped rows; an empty text if there are none."""
         if not self.skipped:
             return ""
-        return f"{count_text(self.skipped, 'faulty row')} skipped, which count as unanswered"
+        return f"{count_text(self.skipped, 'faulty row')} skipped, counted as unanswered"
 
     def __repr__(self) -> str:
         """Return the number of forecasters, and the verdict's sentence."""

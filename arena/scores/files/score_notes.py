@@ -114,34 +114,21 @@ def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator
 
 
 def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str]:
-    """Yield a note if forecasters answered different questions."""
-    counts = scored.counts()
+    """Yield notes on questions that forecasters left out, if there are any."""
     asked = int(scored.asked.sum())
+    counts = scored.counts()
     answered_counts = counts[counts > 0]
-    if not answered_counts.size:
+    if not answered_counts.size or answered_counts.min() == asked:
         return
-
-    least = answered_counts.min()
-    most = answered_counts.max()
-    if least == asked:
-        return
-
-    least_index = int(np.flatnonzero(counts == least)[0])
-    least_forecaster = scored.forecasters[least_index]
-    span = f"from {least:,} ({least_forecaster}) to {most:,}"
-    if least == most:
-        span = f"each {least:,}"
-    sentence = f"forecasters answered different questions: {span} of {asked:,}"
-    if answered_counts.size == 1:
-        sentence = f"{least_forecaster} answered {answered_counts[0]:,} of {asked:,} questions"
 
     star_note = "scores marked * are over the questions that each one answered and can't be compared"
+    sentence, differ = _left_out_sentence(scored, asked)
     if scored.kinds("number") == asked:
         yield sentence
         yield star_note
         return
 
-    if answered_counts.size > 1:
+    if differ:
         if not choices.adjusted:
             sentence += "; --adjusted allows for how hard each one's questions were"
         sentence += ", --against NAME compares on common ones"
@@ -151,6 +138,24 @@ def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str
         f"{star_note}; under all and in the order a missing answer counts as {counts_as}, in skill as the "
         "market's price"
     )
+
+
+def _left_out_sentence(scored: QuestionScores, asked: int) -> tuple[str, bool]:
+    """Return how many of the questions were answered, and whether forecasters answered different ones."""
+    counts = scored.counts()
+    answered_counts = counts[counts > 0]
+    least = answered_counts.min()
+    most = answered_counts.max()
+    least_forecaster = scored.forecasters[int(np.flatnonzero(counts == least)[0])]
+    if answered_counts.size == 1:
+        return f"{least_forecaster} answered {least:,} of {asked:,} questions", False
+    if np.unique(scored.question).size == least:
+        return f"forecasters answered the same {least:,} of {asked:,} questions", False
+
+    span = f"from {least:,} ({least_forecaster}) to {most:,}"
+    if least == most:
+        span = f"each {least:,}"
+    return f"forecasters answered different questions: {span} of {asked:,}", True
 
 
 def _constant_notes(table: ForecastTable, is_ended: Flags, choices: ScoreChoices) -> Iterator[str]:
@@ -221,8 +226,8 @@ def _skill_notes(
         )
     if table.time is None or (table.resolved is None and table.close is None):
         yield (
-            "no columns time and resolved: every outcome counts only after the last forecast, so who is "
-            "better is looked at once, and nothing says since when"
+            "no columns time and resolved: forecasters are compared once, after the last forecast, and no "
+            "date is given since when one is better"
         )
     if no_interval:
         yield "not enough events for an interval of skill: with --json, reason says how many more it takes"

@@ -278,6 +278,14 @@ def test_a_question_that_was_called_off_has_no_provisional_score() -> None:
     assert "not scored: 1 question that ended without an outcome" in found.notes
 
 
+def test_forecasters_of_the_same_questions_are_not_said_to_have_answered_different_ones() -> None:
+    head = "question,forecaster,probability,outcome,market_probability\n"
+    text = head + "rain,ann,0.8,1,0.6\nsnow,ann,,0,0.2\nrain,bob,0.4,1,0.6\nsnow,bob,,0,0.2\n"
+    notes = scored(text).notes
+    assert "forecasters answered the same 1 of 2 questions" in notes
+    assert not any("--adjusted" in note or "--against" in note for note in notes)
+
+
 def test_quantiles_become_the_density_that_they_say() -> None:
     """Even quantiles are a flat density, which knows nothing; the floor of the site makes no difference."""
     head = "question,forecaster,q25,q50,q75,outcome,low,high,open_low,open_high\n"
