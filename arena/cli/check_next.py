@@ -29,7 +29,7 @@ def ends_text(data: Data) -> str:
     """Return in words how many markets are expected to end."""
     ends = f"{data['ends_a_month']:,}"
     if data["ends_from"] == "rule":
-        return f"about {ends} markets a month or more if rounds are full (no catalogue has been read yet)"
+        return f"about {ends} markets a month or more if rounds are full (a guess: no catalogue was read)"
     return f"about {ends} markets a month (by the catalogue of {minute_text(data['ends_at'])} UTC)"
 
 

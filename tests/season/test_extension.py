@@ -6,7 +6,7 @@ from tests.program.command_line import ROOT
 from tests.program.running import agents_of, arena, arena_json, demo_config
 
 CONTRARIAN = '''\
-"""Bets that the market has it backwards."""
+"""States the opposite of the price."""
 
 from arena.extend import Agent, Ask, Decision, Forecast, Given, KindSettings, View
 
