@@ -85,7 +85,7 @@ def _asked_models(venue: str, environ: Mapping[str, str], options: ModelOptions)
     if default is None and servers:
         default = servers[0].models[0]
 
-    question = "Models, as PROVIDER/MODEL, or a name on this machine"
+    question = "Models, such as anthropic/claude-sonnet-5, or a name on this machine"
     return ask_until_valid(
         question, default, lambda typed: _playable_models(tuple(typed.split()), venue, options)
     )

@@ -50,6 +50,9 @@ def _require_consent(code: FolderCode, path: Path, can_ask: bool) -> None:
         if typer.confirm("Look at it first. Run it from now on, until it changes?", False, err=True):
             return
 
-    hint = f"look at it, then: arena check --config {quote(str(path))} --trust-extensions"
-    hint += f" (or {VARIABLE}={quote(str(folder))} where nothing can be kept)"
-    raise ArenaError("untrusted", f"{question}\nIt is new or has changed, and is not trusted yet", hint, 64)
+    hint = (
+        f"look at it, then: arena check --config {quote(str(path))} --trust-extensions "
+        f"(or {VARIABLE}={quote(str(folder))} where no file can be written)"
+    )
+    message = f"{question}\nThis code is new or has changed, and is not trusted yet"
+    raise ArenaError("untrusted", message, hint, 64)
