@@ -201,7 +201,7 @@ async def play_by_workers(
         if is_late(stored.cohort, seen_at, world.now()):
             return ()
 
-        # The calls are made by workers, so which models are left alone for now is read from the record.
+        # The calls are made by workers, so the record says which models are being spared.
         for paused in record.read(read_pauses):
             world.reservations.waits.note(paused.name, paused.seconds)
         statuses = record.read(read_turn_statuses, stored_round.id)

@@ -90,5 +90,5 @@ def read_ended_turns(
 
 def answer_desk_turn(connection: Connection, entrant_id: int, round_id: int, text: str) -> bool:
     """Store an answer if none is in and it is not too late; return whether it was stored."""
-    update = connection.execute(ANSWER_TURN, {"entrant": entrant_id, "round": round_id, "text": text})
-    return update.rowcount == 1
+    result = connection.execute(ANSWER_TURN, {"entrant": entrant_id, "round": round_id, "text": text})
+    return result.rowcount == 1

@@ -7,7 +7,7 @@ from shlex import quote
 import numpy as np
 
 from arena.errors import count_text, first_names
-from arena.forms.csv_columns import Flags, Floats
+from arena.forms.csv_columns import Flags, Floats, Ints
 from arena.scores.files.by_question import QuestionScores
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.question_forms import FormQuestion
@@ -122,7 +122,7 @@ def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str
         return
 
     star_note = "scores marked * are over the questions that each one answered and can't be compared"
-    sentence, differ = _left_out_sentence(scored, asked)
+    sentence, differ = _left_out_sentence(scored, counts, asked)
     if scored.kinds("number") == asked:
         yield sentence
         yield star_note
@@ -140,9 +140,11 @@ def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str
     )
 
 
-def _left_out_sentence(scored: QuestionScores, asked: int) -> tuple[str, bool]:
-    """Return how many of the questions were answered, and whether forecasters answered different ones."""
-    counts = scored.counts()
+def _left_out_sentence(scored: QuestionScores, counts: Ints, asked: int) -> tuple[str, bool]:
+    """Return how many of the questions were answered, and whether forecasters answered different ones.
+
+    `counts` are the questions on which each forecaster is scored.
+    """
     answered_counts = counts[counts > 0]
     least = answered_counts.min()
     most = answered_counts.max()
